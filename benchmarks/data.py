@@ -1,0 +1,102 @@
+"""The data that is measured on, generated from fixed seeds or read from files, outside measured calls."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+FLIPPED = 0.05  # the share of wrong labels in noisy data, so that every pass makes mistakes
+HELD_OUT = 20_000
+_BLOCK = 100_000
+
+
+class Unavailable(Exception):
+    """A case cannot run here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows with their labels, rows held out, and the plane that made the labels (if one did)."""
+
+    X: Any
+    y: NDArray[np.int64]
+    X_test: Any
+    y_test: NDArray[np.int64]
+    w: NDArray[np.float64] | None = None
+
+
+# One at a time: the next case on the same data finds it made; one on other data lets the memory go.
+@lru_cache(maxsize=1)
+def dense(n: int, d: int, *, noisy: bool) -> Data:
+    """Normal float32 rows, labelled by a random plane through the origin."""
+    random = np.random.default_rng([n, d])
+    w = random.standard_normal(d) / np.sqrt(d)
+    X, X_test = (random.standard_normal((rows, d), dtype=np.float32) for rows in (n, HELD_OUT))
+    return _labelled(X, X_test, w, random, noisy)
+
+
+@lru_cache(maxsize=1)
+def sparse(n: int, d: int, per_row: int, dtype: str, *, noisy: bool) -> Data:
+    """CSR rows of length 1, as tf-idf makes them: `per_row` positive values in columns from all over."""
+    random = np.random.default_rng([n, d, per_row])
+    w = random.standard_normal(d)
+    X, X_test = (_csr(rows, d, per_row, np.dtype(dtype), random) for rows in (n, HELD_OUT))
+    return _labelled(X, X_test, w, random, noisy)
+
+
+def _csr(n: int, d: int, per_row: int, dtype: np.dtype[Any], random: np.random.Generator) -> csr_array:
+    edges = np.linspace(0, d, per_row + 1).astype(np.int32)  # a column from each stratum: none twice
+    columns = random.integers(edges[:-1], edges[1:], size=(n, per_row), dtype=np.int32)
+    values = random.exponential(size=(n, per_row))
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    starts = np.arange(n + 1, dtype=np.int32) * np.int32(per_row)
+    return csr_array((values.astype(dtype).ravel(), columns.ravel(), starts), shape=(n, d))
+
+
+def _labelled(X: Any, X_test: Any, w: NDArray[np.float64], random: np.random.Generator, noisy: bool) -> Data:
+    y, y_test = ((scores(rows, w) > 0).astype(np.int64) for rows in (X, X_test))
+    if noisy:
+        y ^= random.random(len(y)) < FLIPPED
+    return Data(X, y, X_test, y_test, w)
+
+
+def scores(X: Any, w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X @ w in float64, converting a block of float32 rows at a time."""
+    return np.concatenate([block.astype(np.float64) @ w for block in _blocks(X)])
+
+
+def _blocks(X: Any) -> Iterator[Any]:
+    return (X[first : first + _BLOCK] for first in range(0, X.shape[0], _BLOCK))
+
+
+@lru_cache(maxsize=1)
+def mnist(n: int) -> Data:
+    """The first n handwritten digits, float32, scaled to [0, 1]; the 10,000 test digits are held out."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / "mnist"
+    if not folder.is_dir():
+        raise Unavailable(
+            "MNIST is not here: put its four idx.gz files into a folder mnist/, "
+            "and set ROSENBLATT_DATA to the folder that holds it"
+        )
+    parts = "train", "t10k"
+    X, X_test = (_idx(folder / f"{part}-images-idx3-ubyte.gz").reshape(-1, 784) for part in parts)
+    y, y_test = (_idx(folder / f"{part}-labels-idx1-ubyte.gz").astype(np.int64) for part in parts)
+    scale = np.float32(255)
+    return Data(X[:n] / scale, y[:n], X_test / scale, y_test)
+
+
+def _idx(path: Path) -> NDArray[np.uint8]:
+    """An idx file of bytes: two zeros, the type, the number of dimensions, the dimensions, the values."""
+    content = gzip.decompress(path.read_bytes())
+    shape = np.frombuffer(content, ">u4", count=content[3], offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)

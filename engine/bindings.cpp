@@ -1,0 +1,405 @@
+// The one file that knows Python: arrays in, arrays out, the GIL released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "instruction_sets.hpp"
+#include "passes.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rosenblatt {
+namespace {
+
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NumpyArray = nb::ndarray<nb::numpy, T>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw nb::value_error(message);
+}
+
+template <class T>
+NumpyArray<T> to_numpy(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NumpyArray<T>(kept->data(), {kept->size()}, owner);
+}
+
+Values values_of(const AnyArray& array) {
+  if (array.dtype() == nb::dtype<float>()) return Values::float32;
+  require(array.dtype() == nb::dtype<double>(), "values must be float32 or float64");
+  return Values::float64;
+}
+
+// Rows that the engine can read, and the arrays that keep them alive.
+class DenseRows {
+ public:
+  explicit DenseRows(AnyArray x) : x_(x) {
+    require(x.ndim() == 2, "dense rows must have two dimensions");
+    const int64_t n = static_cast<int64_t>(x.shape(0)), d = static_cast<int64_t>(x.shape(1));
+    require(d > 0, "dense rows must have a column");
+    const int64_t padded = (d + 7) / 8 * 8;
+    const int64_t unsafe = std::min(n, (padded - d + d - 1) / d);
+    rows = {values_of(x), Indices::none, x.data(), nullptr, nullptr, n, d, n - unsafe, nullptr};
+    const size_t size = rows.values == Values::float32 ? 4 : 8;
+    tail_.resize(static_cast<size_t>(unsafe * d + padded - d) * size);
+    std::memcpy(tail_.data(), static_cast<const char*>(x.data()) + static_cast<size_t>(rows.safe * d) * size,
+                static_cast<size_t>(unsafe * d) * size);
+    rows.tail = tail_.data();
+  }
+  Rows rows;
+
+ private:
+  AnyArray x_;
+  std::vector<char> tail_;
+};
+
+class SparseRows {
+ public:
+  SparseRows(AnyArray data, AnyArray columns, AnyArray starts, int64_t d)
+      : data_(data), columns_(columns), starts_(starts) {
+    require(data.ndim() == 1 && columns.ndim() == 1 && starts.ndim() == 1, "CSR arrays must have one dimension");
+    require(columns.dtype() == starts.dtype(), "indices and indptr must be of one type");
+    require(starts.shape(0) > 0, "indptr must have an element");
+    const bool narrow = columns.dtype() == nb::dtype<int32_t>();
+    require(narrow || columns.dtype() == nb::dtype<int64_t>(), "indices must be int32 or int64");
+    rows = {values_of(data), narrow ? Indices::int32 : Indices::int64,  data.data(), columns.data(),
+            starts.data(),   static_cast<int64_t>(starts.shape(0)) - 1, d,           0,
+            nullptr};
+    narrow ? check<int32_t>() : check<int64_t>();
+  }
+  Rows rows;
+
+ private:
+  // The kernels trust these numbers, so they are looked at once, here.
+  template <class I>
+  void check() const {
+    const I* starts = static_cast<const I*>(rows.starts);
+    const I stored = static_cast<I>(std::min(data_.shape(0), columns_.shape(0)));
+    require(starts[0] == 0, "indptr must start at 0");
+    bool ordered = true;
+    for (int64_t i = 0; i < rows.n; ++i) ordered &= starts[i] <= starts[i + 1];
+    require(ordered, "indptr must not decrease");
+    require(starts[rows.n] <= stored, "indptr points past the end of data or indices");
+    require(kernels().all_below(rows.columns, rows.index_type, starts[rows.n], rows.d),
+            "a column index is negative or not below the number of features");
+  }
+  AnyArray data_, columns_, starts_;
+};
+
+const Rows& rows_of(nb::handle h) {
+  if (nb::isinstance<DenseRows>(h)) return nb::cast<DenseRows&>(h).rows;
+  return nb::cast<SparseRows&>(h).rows;
+}
+
+nb::dict to_dict(const std::vector<Mistake>& mistakes) {
+  auto column = [&](auto field) {
+    std::vector<std::decay_t<decltype(std::declval<Mistake>().*field)>> values;
+    values.reserve(mistakes.size());
+    for (const Mistake& m : mistakes) values.push_back(m.*field);
+    return nb::cast(to_numpy(std::move(values)));
+  };
+  nb::dict out;
+  out["row"] = column(&Mistake::row);
+  out["visit"] = column(&Mistake::visit);
+  out["step"] = column(&Mistake::step);
+  out["up"] = column(&Mistake::up);
+  out["down"] = column(&Mistake::down);
+  return out;
+}
+
+// The weights of all problems and their counts: arrays that Python owns and the engine changes in place.
+struct Weights {
+  Output2<double> w;                      // vectors x (features rounded up to 8)
+  Output1<double> b;                      // vectors
+  std::optional<Output2<double>> w_late;  // behind the average
+  std::optional<Output1<double>> b_late;
+  Output1<int64_t> visits, updates;  // problems
+  Output1<bool> active;              // problems: in, which to run; out, which could go on
+};
+
+struct Labels {
+  Array1<int16_t> codes;  // the class of each row
+  int32_t n_classes;
+  bool joint;  // one problem for all classes; else class k + first_positive against the rest
+  std::optional<Array1<double>> sample_weight;
+  Array1<double> class_weight;  // classes
+  std::optional<Array1<int64_t>> subset;
+};
+
+struct Outcome {
+  nb::list mistakes_per_pass, mistakes;  // a problem each
+  std::vector<bool> converged;
+  std::vector<double> losses;  // of the last pass
+  bool finite = true;
+  nb::object error = nb::none();  // what Ctrl-C or another signal raised
+};
+
+std::vector<Problem> problems_of(const Rows& rows, const Labels& labels, Weights& weights,
+                                 std::vector<double>& scores) {
+  const int64_t stride = static_cast<int64_t>(weights.w.shape(1));
+  const size_t n_vectors = weights.w.shape(0);
+  const bool binary = labels.n_classes == 2;
+  const size_t n_problems = binary || labels.joint ? 1 : static_cast<size_t>(labels.n_classes);
+  require(stride >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight columns");
+  require(n_vectors == (binary ? 1 : static_cast<size_t>(labels.n_classes)), "wrong number of weight vectors");
+  require(weights.b.shape(0) == n_vectors, "wrong number of intercepts");
+  require(weights.visits.shape(0) == n_problems && weights.updates.shape(0) == n_problems &&
+              weights.active.shape(0) == n_problems,
+          "wrong number of counters");
+  require(!weights.w_late || (weights.w_late->shape(0) == n_vectors && weights.w_late->shape(1) == weights.w.shape(1) &&
+                              weights.b_late && weights.b_late->shape(0) == n_vectors),
+          "the late sums must have the shape of the weights");
+  require(labels.class_weight.shape(0) == static_cast<size_t>(labels.n_classes), "wrong number of class weights");
+  const bool joint = labels.joint && !binary;
+  if (joint) scores.resize(n_vectors);
+  std::vector<Problem> problems;
+  for (size_t k = 0; k < n_problems; ++k) {
+    Problem p{};
+    const int64_t offset = static_cast<int64_t>(k) * stride;
+    p.n_vectors = joint ? labels.n_classes : 1;
+    p.w = weights.w.data() + offset;
+    p.b = weights.b.data() + k;
+    p.w_late = weights.w_late ? weights.w_late->data() + offset : nullptr;
+    p.b_late = weights.b_late ? weights.b_late->data() + k : nullptr;
+    p.stride = stride;
+    p.positive = binary ? int16_t{1} : static_cast<int16_t>(k);
+    p.positive_weight = labels.class_weight(binary ? 1 : k);
+    p.negative_weight = binary ? labels.class_weight(0) : 1.0;  // one against the rest: as scikit-learn
+    p.class_weights = labels.class_weight.data();
+    p.scores = scores.data();
+    p.visits = weights.visits(k);
+    p.updates = weights.updates(k);
+    problems.push_back(p);
+  }
+  return problems;
+}
+
+void check_labels(const Rows& rows, const Labels& labels) {
+  require(labels.codes.shape(0) == static_cast<size_t>(rows.n), "a class code for each row");
+  require(!labels.sample_weight || labels.sample_weight->shape(0) == static_cast<size_t>(rows.n),
+          "a weight for each row");
+  bool inside = labels.n_classes >= 2 && labels.n_classes <= INT16_MAX;
+  for (int64_t i = 0; i < rows.n; ++i) inside &= (labels.codes(i) >= 0) & (labels.codes(i) < labels.n_classes);
+  require(inside, "a class code is not below the number of classes");
+  if (!labels.subset) return;
+  for (size_t i = 0; i < labels.subset->shape(0); ++i) {
+    const int64_t row = (*labels.subset)(i);
+    require(row >= 0 && row < rows.n, "a row number of the subset is not a row");
+  }
+}
+
+Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rule, Schedule schedule, Weights& weights,
+                   bool keep_log, nb::object progress) {
+  const Rows& rows = rows_of(rows_handle);
+  check_labels(rows, labels);
+  const Examples examples{labels.codes.data(), labels.sample_weight ? labels.sample_weight->data() : nullptr};
+  schedule.subset = labels.subset ? labels.subset->data() : nullptr;
+  schedule.row_count = labels.subset ? static_cast<int64_t>(labels.subset->shape(0)) : rows.n;
+  std::vector<double> scores;
+  std::vector<Problem> problems = problems_of(rows, labels, weights, scores);
+  std::vector<History> histories(problems.size());
+  for (size_t k = 0; k < problems.size(); ++k) histories[k].active = weights.active(k);
+
+  Outcome outcome;
+  auto write_back = [&] {
+    for (size_t k = 0; k < problems.size(); ++k) {
+      weights.visits(k) = problems[k].visits;
+      weights.updates(k) = problems[k].updates;
+      weights.active(k) = histories[k].active;
+    }
+  };
+  auto keep_going = [&] {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() == 0) {
+      if (progress.is_none()) return true;
+      write_back();
+      try {
+        progress();
+        return true;
+      } catch (nb::python_error& e) {
+        outcome.error = nb::borrow(e.value());
+        return false;
+      }
+    }
+    nb::python_error raised;
+    outcome.error = nb::borrow(raised.value());
+    return false;
+  };
+  End end;
+  {
+    nb::gil_scoped_release unlocked;
+    end = run(rows, examples, rule, schedule, labels.joint && labels.n_classes > 2, keep_log, problems, histories,
+              keep_going);
+  }
+  write_back();
+  outcome.finite = end != End::not_finite;
+  for (size_t k = 0; k < problems.size(); ++k) {
+    outcome.mistakes_per_pass.append(to_numpy(std::move(histories[k].mistakes_per_pass)));
+    if (keep_log) outcome.mistakes.append(to_dict(histories[k].mistakes));
+    outcome.converged.push_back(histories[k].converged);
+    outcome.losses.push_back(problems[k].loss);
+  }
+  return outcome;
+}
+
+NumpyArray<int64_t> order(uint64_t seed, int64_t pass, int64_t n) {
+  require(n >= 0, "n must not be negative");
+  const Schedule schedule{true, seed, pass, 1, nullptr, n, 1};
+  std::vector<int64_t> out(static_cast<size_t>(n));
+  Order places(schedule, pass);
+  for (int64_t have = 0, more = 1; more > 0; have += more) more = places.next(out.data() + have, n - have);
+  return to_numpy(std::move(out));
+}
+
+int64_t first_not_finite(AnyArray values) {
+  const Values type = values_of(values);
+  nb::gil_scoped_release unlocked;
+  return kernels().first_not_finite(values.data(), type, static_cast<int64_t>(values.size()));
+}
+
+// Support rows times points, mistakes in sequence, and the survival time of every vector, the first guess included.
+struct Votes {
+  nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> products;
+  Array1<int32_t> rows;
+  Array1<double> steps;
+  Array1<int64_t> survival;
+
+  void check() const {
+    require(steps.shape(0) == rows.shape(0) && survival.shape(0) == rows.shape(0) + 1,
+            "a step for each mistake, a survival time for each vector");
+    bool inside = true;
+    for (size_t k = 0; k < rows.shape(0); ++k)
+      inside &= rows(k) >= 0 && rows(k) < static_cast<int64_t>(products.shape(0));
+    require(inside, "a mistake names a support row that is not there");
+  }
+};
+
+void vote(decltype(Votes::products) products, Array1<int32_t> rows, Array1<double> steps, Array1<int64_t> survival,
+          Tie tie, Output1<double> scores, Output1<int64_t> votes) {
+  Votes{products, rows, steps, survival}.check();
+  const size_t n_points = products.shape(1);
+  require(scores.shape(0) == n_points && votes.shape(0) == n_points, "a score and a vote for each point");
+  nb::gil_scoped_release unlocked;
+  kernels().vote(products.data(), static_cast<int64_t>(n_points), rows.data(), steps.data(), survival.data(),
+                 static_cast<int64_t>(rows.shape(0)), tie, scores.data(), votes.data());
+}
+
+void joint_vote(decltype(Votes::products) products, Array1<int32_t> rows, Array1<int32_t> up, Array1<int32_t> down,
+                Array1<double> steps, Array1<int64_t> survival, Tie tie, Output2<double> scores,
+                Output2<int64_t> votes) {
+  Votes{products, rows, steps, survival}.check();
+  const size_t n_points = products.shape(1), n_classes = scores.shape(0);
+  require(scores.shape(1) == n_points && votes.shape(0) == n_classes && votes.shape(1) == n_points,
+          "a score and a vote for each class and point");
+  bool inside = up.shape(0) == rows.shape(0) && down.shape(0) == rows.shape(0);
+  for (size_t k = 0; inside && k < rows.shape(0); ++k) {
+    inside = up(k) >= 0 && up(k) < static_cast<int64_t>(n_classes) && down(k) >= 0 &&
+             down(k) < static_cast<int64_t>(n_classes);
+  }
+  require(inside, "a mistake names a class that is not there");
+  nb::gil_scoped_release unlocked;
+  kernels().joint_vote(products.data(), static_cast<int64_t>(n_points), rows.data(), up.data(), down.data(),
+                       steps.data(), survival.data(), static_cast<int64_t>(rows.shape(0)),
+                       static_cast<int32_t>(n_classes), tie, scores.data(), votes.data());
+}
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const Kernels* const* k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);
+  return names;
+}
+
+void use_instruction_set(const std::string& name) {
+  require(use_kernels(name.c_str()), "this machine has no such instruction set; see instruction_sets()");
+}
+
+}  // namespace
+}  // namespace rosenblatt
+
+NB_MODULE(_engine, m) {
+  using namespace rosenblatt;
+  nb::set_leak_warnings(false);  // an exception kept by a debugger or a test runner is no leak of ours
+  m.doc() = "The hot loops of rosenblatt, and nothing else.";
+
+  nb::enum_<Tie>(m, "Tie")
+      .value("mistake", Tie::mistake)
+      .value("positive", Tie::positive)
+      .value("negative", Tie::negative);
+
+  nb::class_<DenseRows>(m, "DenseRows").def(nb::init<AnyArray>(), "x"_a);
+  nb::class_<SparseRows>(m, "SparseRows")
+      .def(nb::init<AnyArray, AnyArray, AnyArray, int64_t>(), "data"_a, "columns"_a, "starts"_a, "n_features"_a);
+
+  nb::class_<Labels>(m, "Labels")
+      .def(
+          "__init__",
+          [](Labels* self, Array1<int16_t> codes, int32_t n_classes, bool joint, Array1<double> class_weight,
+             std::optional<Array1<double>> sample_weight, std::optional<Array1<int64_t>> subset) {
+            new (self) Labels{codes, n_classes, joint, sample_weight, class_weight, subset};
+          },
+          "codes"_a, nb::kw_only(), "n_classes"_a, "joint"_a, "class_weight"_a, "sample_weight"_a = nb::none(),
+          "subset"_a = nb::none());
+
+  nb::class_<Rule>(m, "Rule").def(
+      "__init__",
+      [](Rule* self, Tie tie, bool fit_intercept, bool learn, bool restart, double eta0, int64_t max_updates) {
+        new (self) Rule{tie, fit_intercept, learn, restart, eta0, max_updates};
+      },
+      nb::kw_only(), "tie"_a, "fit_intercept"_a, "learn"_a = true, "restart"_a = false, "eta0"_a = 1.0,
+      "max_updates"_a = INT64_MAX);
+
+  nb::class_<Schedule>(m, "Schedule")
+      .def(
+          "__init__",
+          [](Schedule* self, int64_t max_passes, bool shuffle, uint64_t seed, int64_t first_pass, int threads) {
+            new (self) Schedule{shuffle, seed, first_pass, max_passes, nullptr, 0, threads};
+          },
+          nb::kw_only(), "max_passes"_a, "shuffle"_a = false, "seed"_a = 0, "first_pass"_a = 0, "threads"_a = 1);
+
+  nb::class_<Weights>(m, "Weights")
+      .def(
+          "__init__",
+          [](Weights* self, Output2<double> w, Output1<double> b, Output1<int64_t> visits, Output1<int64_t> updates,
+             Output1<bool> active, std::optional<Output2<double>> w_late, std::optional<Output1<double>> b_late) {
+            new (self) Weights{w, b, w_late, b_late, visits, updates, active};
+          },
+          "w"_a, "b"_a, nb::kw_only(), "visits"_a, "updates"_a, "active"_a, "w_late"_a = nb::none(),
+          "b_late"_a = nb::none());
+
+  nb::class_<Outcome>(m, "Outcome")
+      .def_ro("mistakes_per_pass", &Outcome::mistakes_per_pass)
+      .def_ro("mistakes", &Outcome::mistakes)
+      .def_ro("converged", &Outcome::converged)
+      .def_ro("losses", &Outcome::losses)
+      .def_ro("finite", &Outcome::finite)
+      .def_ro("error", &Outcome::error);
+
+  m.def("run", &run_passes, "rows"_a, "labels"_a, "rule"_a, "schedule"_a, "weights"_a, nb::kw_only(),
+        "keep_log"_a = false, "progress"_a = nb::none(),
+        "Pass over the rows until every problem has converged or is out of budget.");
+  m.def("order", &order, "seed"_a, "pass_"_a, "n"_a, "The shuffled order of a pass.");
+  m.def("first_not_finite", &first_not_finite, "values"_a, "Position of the first NaN or infinity, or -1.");
+  m.def("vote", &vote, "products"_a, "rows"_a, "steps"_a, "survival"_a, "tie"_a, "scores"_a, "votes"_a,
+        "Add the votes of all vectors of a binary run to `votes`.");
+  m.def("joint_vote", &joint_vote, "products"_a, "rows"_a, "up"_a, "down"_a, "steps"_a, "survival"_a, "tie"_a,
+        "scores"_a, "votes"_a, "Add the votes of all vector sets of a joint run to `votes`.");
+  m.def("instruction_sets", &instruction_sets, "What this machine can run, slowest first.");
+  m.def("instruction_set", [] { return std::string(kernels().name); }, "What is in use.");
+  m.def("use_instruction_set", &use_instruction_set, "name"_a, "For tests: every choice gives the same bits.");
+}

@@ -1,0 +1,32 @@
+// The kernels, compiled once for each instruction set, and the choice between them.
+//
+// kernels.cpp must not instantiate templates of the standard library: the linker keeps one copy of each, and a copy made
+// for AVX-512 would crash an older machine. So what grows (logs, histories) lives in the driver.
+#pragma once
+#include "problems.hpp"
+
+namespace rosenblatt {
+
+struct Kernels {
+  const char* name;
+  // One problem visits the rows of a turn, in order, learning from its mistakes.
+  Block (*binary)(const Rows&, const Examples&, const Rule&, Problem&, const Turn&);
+  Block (*joint)(const Rows&, const Examples&, const Rule&, Problem&, const Turn&);
+  // The keyed permutation: places first .. first + count of it into out (order.hpp).
+  void (*permute)(uint64_t key, int bits, uint64_t first, int64_t count, uint64_t* out);
+  // The position of the first value that is NaN or infinite, or -1.
+  int64_t (*first_not_finite)(const void* values, Values type, int64_t count);
+  // Whether all of these column numbers are in 0 .. d - 1.
+  bool (*all_below)(const void* numbers, Indices type, int64_t count, int64_t d);
+  void (*vote)(const double* products, int64_t n_points, const int32_t* rows, const double* steps,
+               const int64_t* survival, int64_t n_mistakes, Tie tie, double* scores, int64_t* votes);
+  void (*joint_vote)(const double* products, int64_t n_points, const int32_t* rows, const int32_t* up,
+                     const int32_t* down, const double* steps, const int64_t* survival, int64_t n_mistakes,
+                     int32_t n_classes, Tie tie, double* scores, int64_t* votes);
+};
+
+const Kernels& kernels();                   // the ones in use
+const Kernels* const* available_kernels();  // null-terminated, slowest first; those this machine can run
+bool use_kernels(const char* name);         // for tests; false if not available
+
+}  // namespace rosenblatt

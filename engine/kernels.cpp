@@ -1,0 +1,326 @@
+// The loops over rows: predict, compare, and learn from the mistake. Compiled once for each instruction set.
+//
+// Nothing is allocated here, and nothing of the standard library's templates is used (instruction_sets.hpp says why).
+#include <cfloat>
+#include <cmath>
+
+#include "instruction_sets.hpp"
+#include "rows.hpp"
+
+namespace rosenblatt {
+namespace {
+
+inline bool is_mistake(double score, double y, Tie tie) {
+  switch (tie) {
+    case Tie::mistake: return !(y * score > 0);
+    case Tie::positive: return (score >= 0) != (y > 0);
+    case Tie::negative: return (score > 0) != (y > 0);
+  }
+  return false;
+}
+
+// What a row counts: class weight times sample weight. A row that counts nothing is never a mistake.
+inline double weight(const Examples& examples, int64_t row, double class_weight) {
+  return examples.sample_weight ? class_weight * examples.sample_weight[row] : class_weight;
+}
+inline double class_weight(const Problem& problem, double y) {
+  return y > 0 ? problem.positive_weight : problem.negative_weight;
+}
+
+// Who comes next: rows first, first + 1, ... as they are stored, or rows of a list.
+struct AsStored {
+  static constexpr bool kConsecutive = true;
+  int64_t first;
+  int64_t operator[](int64_t i) const { return first + i; }
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t*) const { return examples.codes + first + i; }
+  template <int G, class View>
+  ALWAYS_INLINE void fetch(const View&, const Examples&, int64_t, int64_t) const {
+  }  // the machine sees a stream and fetches ahead itself
+};
+struct Listed {
+  static constexpr bool kConsecutive = false;
+  const int64_t* ids;
+  int64_t operator[](int64_t i) const { return ids[i]; }
+  template <int G>
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t (&room)[G]) const {
+    for (int q = 0; q < G; ++q) room[q] = examples.codes[ids[i + q]];
+    return room;
+  }
+  template <int G, class View>
+  ALWAYS_INLINE void fetch(const View& view, const Examples& examples, int64_t i, int64_t have) const {
+    const int64_t next = i + view.ahead(), later = next + 16;
+    for (int64_t k = later; k < later + G && k < have; ++k) view.announce(ids[k]);
+    for (int64_t k = next; k < next + G && k < have; ++k) {
+      view.fetch(ids[k]);
+      prefetch_far(examples.codes + ids[k]);
+    }
+  }
+};
+
+// w += step * x (000 eq. 3.6 and 3.7), and what the average needs.
+//
+// The average of w over all visits is (T w - w_late) / T: an update at visit t is part of w for the T - (t - 1) visits
+// from t on, so w_late collects (t - 1) * step * x, at the cost of the row's non-zeros and not of d for every visit.
+template <class View>
+inline void update(const View& view, const Rule& rule, Problem& problem, int32_t vector, int64_t row, double step,
+                   int64_t visit) {
+  const double late = static_cast<double>(visit - 1) * step;
+  view.add(row, step, problem.w + vector * problem.stride);
+  if (rule.fit_intercept) problem.b[vector] += step;
+  if (!problem.w_late) return;
+  view.add(row, late, problem.w_late + vector * problem.stride);
+  if (rule.fit_intercept) problem.b_late[vector] += late;
+}
+
+// One binary problem visits rows in the given order (002 Algorithm 5, lines 4 to 10).
+//
+// Several rows are scored together, which is how the memory's speed is reached; a mistake at one of them throws away the
+// scores behind it, so the result is that of one row at a time. The score of a row with a NaN or an infinity is not
+// finite, so looking for z <= DBL_MAX checks the data for nothing.
+template <class View, class Ids>
+Block learn_binary(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
+                   int64_t count, int64_t have) {
+  constexpr int G = View::kAtOnce;
+  const double* w = problem.w;
+  double b = problem.b[0];
+  for (int64_t i = 0; i < count;) {
+    if (have > count) ids.template fetch<G>(view, examples, i, have);
+    // The last rows of a turn fill the group with copies of one row; what these score is not looked at.
+    const int group = count - i < G ? static_cast<int>(count - i) : G;
+    double score[G];
+    int16_t codes[G];
+    int64_t padded_ids[G];
+    bool all_right;
+    if (group == G) {
+      all_right = view.score(ids, i, w, b, ids.codes(examples, i, codes), problem.positive, score);
+    } else {
+      for (int q = 0; q < G; ++q) padded_ids[q] = ids[i + (q < group ? q : 0)];
+      all_right = view.score(Listed{padded_ids}, 0, w, b, Listed{padded_ids}.codes(examples, 0, codes),
+                             problem.positive, score);
+    }
+    if (all_right) {
+      i += group;
+      continue;
+    }
+    int q = 0;
+    double y = 0;
+    for (; q < group; ++q) {
+      y = examples.codes[ids[i + q]] == problem.positive ? 1.0 : -1.0;
+      if (!std::isfinite(score[q])) return {i + q, Stop::not_finite};
+      if (is_mistake(score[q], y, rule.tie) && weight(examples, ids[i + q], class_weight(problem, y)) != 0) break;
+    }
+    if (q == group) {  // only ties that this rule forgives, and rows that do not count
+      i += group;
+      continue;
+    }
+    const int64_t row = ids[i + q];
+    i += q + 1;
+    if (!rule.learn) return {i, Stop::mistake};
+    const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y));
+    update(view, rule, problem, 0, row, step, problem.visits + i);
+    b = problem.b[0];
+    ++problem.updates;
+    ++problem.mistakes;
+    problem.loss += std::fabs(score[q]);
+    if (problem.listener) problem.listener->heard({row, problem.visits + i, step, -1, -1});
+    if (problem.updates == rule.max_updates) return {i, Stop::budget};
+    if (rule.restart) return {i, Stop::mistake};
+  }
+  return {count, Stop::none};
+}
+
+// The highest rival of the true class (lowest index first; highest first when ties are positive), and whether it wins.
+struct Rival {
+  int32_t index;
+  bool wins;
+};
+inline Rival rival(const double* score, int32_t n, int32_t truth, Tie tie) {
+  int32_t best = truth == 0 ? 1 : 0;
+  for (int32_t k = best + 1; k < n; ++k) {
+    if (k != truth && (score[k] > score[best] || (tie == Tie::positive && score[k] == score[best]))) best = k;
+  }
+  if (score[best] != score[truth]) return {best, score[best] > score[truth]};
+  return {best, tie == Tie::mistake || (tie == Tie::positive ? best > truth : best < truth)};
+}
+
+// The joint multi-class problem (Kesler's construction): one mistake moves the true class up and the highest rival down.
+template <class View, class Ids>
+Block learn_joint(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
+                  int64_t count, int64_t have) {
+  constexpr int G = 4;
+  const int32_t n = problem.n_vectors;
+  double* score = problem.scores;
+  for (int64_t i = 0; i < count;) {
+    if (have > count) ids.template fetch<1>(view, examples, i, have);
+    const int64_t row = ids[i];
+    int32_t k = 0;
+    for (; k + G <= n; k += G) {
+      const double* w = problem.w + k * problem.stride;
+      const double* group[G] = {w, w + problem.stride, w + 2 * problem.stride, w + 3 * problem.stride};
+      view.template dots<G>(row, group, score + k);
+    }
+    for (; k < n; ++k) {
+      const double* w = problem.w + k * problem.stride;
+      view.template dots<1>(row, &w, score + k);
+    }
+    bool finite = true;
+    for (k = 0; k < n; ++k) {
+      score[k] += problem.b[k];
+      finite &= std::fabs(score[k]) <= DBL_MAX;
+    }
+    if (!finite) return {i, Stop::not_finite};
+    ++i;
+    const int32_t truth = examples.codes[row];
+    const Rival other = rival(score, n, truth, rule.tie);
+    const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
+    if (!other.wins || step == 0) continue;
+    if (!rule.learn) return {i, Stop::mistake};
+    update(view, rule, problem, truth, row, step, problem.visits + i);
+    update(view, rule, problem, other.index, row, -step, problem.visits + i);
+    ++problem.updates;
+    ++problem.mistakes;
+    problem.loss += score[other.index] - score[truth];
+    if (problem.listener) problem.listener->heard({row, problem.visits + i, step, truth, other.index});
+    if (problem.updates == rule.max_updates) return {i, Stop::budget};
+    if (rule.restart) return {i, Stop::mistake};
+  }
+  return {count, Stop::none};
+}
+
+Block binary(const Rows& rows, const Examples& examples, const Rule& rule, Problem& problem, const Turn& turn) {
+  return with_view(rows, [&](auto view) {
+    if (turn.ids) return learn_binary(view, examples, rule, problem, Listed{turn.ids}, turn.count, turn.have);
+    return learn_binary(view, examples, rule, problem, AsStored{turn.first}, turn.count, turn.have);
+  });
+}
+
+Block joint(const Rows& rows, const Examples& examples, const Rule& rule, Problem& problem, const Turn& turn) {
+  return with_view(rows, [&](auto view) {
+    if (turn.ids) return learn_joint(view, examples, rule, problem, Listed{turn.ids}, turn.count, turn.have);
+    return learn_joint(view, examples, rule, problem, AsStored{turn.first}, turn.count, turn.have);
+  });
+}
+
+// A Feistel network: six rounds, each mixing one half of the bits into the other. Whatever the round function, it is a
+// bijection of 0 .. 2^bits - 1, needs no memory, and any place of it can be computed alone.
+void permute(uint64_t key, int bits, uint64_t first, int64_t count, uint64_t* out) {
+  constexpr int kRounds = 6;
+  const int low_bits = bits / 2, high_bits = bits - low_bits;
+  uint32_t keys[kRounds];
+  for (uint32_t& k : keys) {  // splitmix64
+    key += 0x9e3779b97f4a7c15u;
+    uint64_t z = key;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    k = static_cast<uint32_t>((z ^ (z >> 31)) >> 32);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t place = first + static_cast<uint64_t>(i);
+    uint32_t low = static_cast<uint32_t>(place & ((uint64_t{1} << low_bits) - 1));
+    uint32_t high = static_cast<uint32_t>(place >> low_bits);
+    for (int r = 0; r < kRounds; r += 2) {
+      uint32_t h = (low ^ keys[r]) * 0x9e3779b1u;
+      h = (h ^ (h >> 15)) * 0x85ebca77u;
+      high ^= h >> (32 - high_bits);
+      h = (high ^ keys[r + 1]) * 0xc2b2ae3du;
+      h = (h ^ (h >> 15)) * 0x27d4eb2fu;
+      low ^= h >> (32 - low_bits);
+    }
+    out[i] = (static_cast<uint64_t>(high) << low_bits) | low;
+  }
+}
+
+template <class T>
+int64_t first_not_finite(const T* values, int64_t count) {
+  constexpr int64_t kBlock = 1024;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    const int64_t end = i + kBlock < count ? i + kBlock : count;
+    // x - x is 0 for a finite x and NaN for any other. Lanes, so that the compiler may keep them in registers.
+    T sum[16] = {};
+    int64_t j = i;
+    for (; j + 16 <= end; j += 16) {
+      for (int q = 0; q < 16; ++q) sum[q] += values[j + q] - values[j + q];
+    }
+    T all = 0;
+    for (; j < end; ++j) all += values[j] - values[j];
+    for (int q = 0; q < 16; ++q) all += sum[q];
+    if (all == 0) continue;
+    for (j = i; j < end; ++j) {
+      if (!std::isfinite(values[j])) return j;
+    }
+  }
+  return -1;
+}
+
+int64_t first_not_finite(const void* values, Values type, int64_t count) {
+  return type == Values::float32 ? first_not_finite(static_cast<const float*>(values), count)
+                                 : first_not_finite(static_cast<const double*>(values), count);
+}
+
+// Whether all column numbers are in 0 .. d - 1: as unsigned numbers, negative ones are large.
+template <class Unsigned>
+bool all_below(const Unsigned* numbers, int64_t count, Unsigned d) {
+  Unsigned highest = 0;
+  for (int64_t i = 0; i < count; ++i) highest = numbers[i] > highest ? numbers[i] : highest;
+  return count == 0 || highest < d;
+}
+
+bool all_below(const void* numbers, Indices type, int64_t count, int64_t d) {
+  return type == Indices::int32 ? all_below(static_cast<const uint32_t*>(numbers), count, static_cast<uint32_t>(d))
+                                : all_below(static_cast<const uint64_t*>(numbers), count, static_cast<uint64_t>(d));
+}
+
+// The vote of all vectors by survival time (002): scores hold the first guess's scores of n_points points and are carried
+// from vector to vector, w(k + 1) . x = w(k) . x + step * (z . x), where products has a row of z . x for each support row z.
+void vote(const double* products, int64_t n_points, const int32_t* rows, const double* steps, const int64_t* survival,
+          int64_t n_mistakes, Tie tie, double* scores, int64_t* votes) {
+  const int64_t at_zero = tie == Tie::mistake ? 0 : tie == Tie::positive ? 1 : -1;
+  for (int64_t k = 0; k <= n_mistakes; ++k) {
+    if (k > 0) {
+      const double* product = products + rows[k - 1] * n_points;
+      const double step = steps[k - 1];
+      for (int64_t i = 0; i < n_points; ++i) scores[i] += step * product[i];
+    }
+    const int64_t c = survival[k];
+    if (c == 0) continue;
+    for (int64_t i = 0; i < n_points; ++i) votes[i] += scores[i] > 0 ? c : scores[i] < 0 ? -c : c * at_zero;
+  }
+}
+
+// The same for the joint problem: each vector set votes for its highest class; scores and votes have a row for each class.
+void joint_vote(const double* products, int64_t n_points, const int32_t* rows, const int32_t* up, const int32_t* down,
+                const double* steps, const int64_t* survival, int64_t n_mistakes, int32_t n_classes, Tie tie,
+                double* scores, int64_t* votes) {
+  for (int64_t k = 0; k <= n_mistakes; ++k) {
+    if (k > 0) {
+      const double* product = products + rows[k - 1] * n_points;
+      double *high = scores + up[k - 1] * n_points, *low = scores + down[k - 1] * n_points;
+      for (int64_t i = 0; i < n_points; ++i) {
+        high[i] += steps[k - 1] * product[i];
+        low[i] -= steps[k - 1] * product[i];
+      }
+    }
+    if (survival[k] == 0) continue;
+    for (int64_t i = 0; i < n_points; ++i) {
+      int32_t best = 0;
+      bool tied = false;
+      for (int32_t c = 1; c < n_classes; ++c) {
+        const double s = scores[c * n_points + i], top = scores[best * n_points + i];
+        if (s > top || (s == top && tie == Tie::positive)) best = c;
+        tied = s > top ? false : tied || s == top;
+      }
+      if (!(tied && tie == Tie::mistake)) votes[best * n_points + i] += survival[k];
+    }
+  }
+}
+
+}  // namespace
+
+namespace INSTRUCTION_SET {
+#define AS_TEXT(name) #name
+#define NAME_OF(name) AS_TEXT(name)
+extern const Kernels table;
+const Kernels table = {NAME_OF(INSTRUCTION_SET), binary, joint, permute, first_not_finite, all_below, vote, joint_vote};
+}  // namespace INSTRUCTION_SET
+
+}  // namespace rosenblatt

@@ -1,0 +1,226 @@
+#include "passes.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "instruction_sets.hpp"
+
+namespace rosenblatt {
+namespace {
+
+constexpr int64_t kLookAhead = 64;
+
+uint64_t mixed(uint64_t seed, uint64_t pass) {
+  uint64_t z = seed + 0x9e3779b97f4a7c15u * (pass + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+int64_t mean_row_length(const Rows& rows) {
+  if (rows.index_type == Indices::none || rows.n == 0) return rows.d;
+  const int64_t total = rows.index_type == Indices::int32 ? static_cast<const int32_t*>(rows.starts)[rows.n]
+                                                          : static_cast<const int64_t*>(rows.starts)[rows.n];
+  return total / rows.n;
+}
+
+// How many rows to give to a problem at a time. With several problems in one sweep these rows should stay in the first
+// cache while each problem takes its turn, so that the memory is read once for all of them.
+int64_t rows_per_turn(const Rows& rows, int64_t vectors, bool as_stored) {
+  const int64_t length = std::max<int64_t>(1, mean_row_length(rows));
+  const int64_t bytes = length * (rows.values == Values::float32 ? 4 : 8);
+  const int64_t fitting = vectors > 1 ? 24000 / bytes : as_stored ? 16384 : 1024;
+  const int64_t prompt = 4000000 / (length * vectors);  // so that Ctrl-C is answered soon
+  return std::max<int64_t>(4, std::min(fitting, prompt));
+}
+
+struct Log final : Listener {
+  std::vector<Mistake>& mistakes;
+  explicit Log(std::vector<Mistake>& to) : mistakes(to) {}
+  void heard(const Mistake& mistake) override { mistakes.push_back(mistake); }
+};
+
+// Some problems that sweep over the rows together.
+class Sweep {
+ public:
+  Sweep(const Rows& rows, const Examples& examples, const Rule& rule, const Schedule& schedule, bool joint,
+        std::atomic<int>& end)
+      : rows_(rows), examples_(examples), rule_(rule), schedule_(schedule), joint_(joint), end_(end) {}
+
+  void add(Problem& problem, History& history) { members_.push_back({&problem, &history, false}); }
+
+  template <class KeepGoing>
+  void run(KeepGoing keep_going) {
+    int64_t vectors = 0;
+    for (const Member& m : members_) vectors += m.problem->n_vectors;
+    const bool as_stored = !schedule_.shuffle && !schedule_.subset;
+    const int64_t turn = rows_per_turn(rows_, vectors, as_stored);
+    std::vector<int64_t> ids(as_stored ? 0 : static_cast<size_t>(turn + kLookAhead));
+    for (int64_t pass = 0; pass < schedule_.max_passes && begin_pass(); ++pass) {
+      Order order(schedule_, schedule_.first_pass + pass);
+      int64_t first = 0, have = as_stored ? schedule_.row_count : order.next(ids.data(), turn + kLookAhead);
+      while (have > 0 && in_pass_ > 0) {
+        const int64_t count = std::min(have, turn);
+        visit({as_stored ? nullptr : ids.data(), first, count, have});
+        if (end_.load(std::memory_order_relaxed) != 0 || !keep_going()) return end_pass(false);
+        first += count;
+        have -= count;
+        if (as_stored) continue;
+        std::memmove(ids.data(), ids.data() + count, static_cast<size_t>(have) * sizeof(int64_t));
+        have += order.next(ids.data() + have, turn + kLookAhead - have);
+      }
+      end_pass(true);
+    }
+  }
+
+ private:
+  struct Member {
+    Problem* problem;
+    History* history;
+    bool in_pass;
+  };
+
+  bool begin_pass() {
+    in_pass_ = 0;
+    for (Member& m : members_) {
+      if (m.problem->updates >= rule_.max_updates) m.history->active = false;
+      m.in_pass = m.history->active;
+      m.problem->mistakes = 0;
+      m.problem->loss = 0;
+      in_pass_ += m.in_pass;
+    }
+    return in_pass_ > 0;
+  }
+
+  void visit(Turn turn) {
+    const Kernels& kernel = kernels();
+    for (Member& m : members_) {
+      if (!m.in_pass) continue;
+      const Block block = (joint_ ? kernel.joint : kernel.binary)(rows_, examples_, rule_, *m.problem, turn);
+      m.problem->visits += block.visited;
+      turn.have = turn.count;  // the next rows are on their way; the other problems need not ask for them again
+      if (block.stop == Stop::none) continue;
+      m.in_pass = false;
+      --in_pass_;
+      if (block.stop == Stop::budget || !rule_.learn) m.history->active = false;
+      if (block.stop == Stop::not_finite) end_.store(static_cast<int>(End::not_finite));
+    }
+  }
+
+  void end_pass(bool complete) {
+    for (Member& m : members_) {
+      if (!m.history->active && !m.problem->mistakes && !m.in_pass) continue;
+      m.history->mistakes_per_pass.push_back(m.problem->mistakes);
+      if (complete && m.in_pass && m.problem->mistakes == 0) {
+        m.history->converged = true;
+        m.history->active = false;
+      }
+    }
+  }
+
+  const Rows& rows_;
+  const Examples& examples_;
+  const Rule& rule_;
+  const Schedule& schedule_;
+  const bool joint_;
+  std::atomic<int>& end_;
+  std::vector<Member> members_;
+  int in_pass_ = 0;
+};
+
+}  // namespace
+
+Order::Order(const Schedule& schedule, int64_t pass)
+    : schedule_(schedule), key_(mixed(schedule.seed, static_cast<uint64_t>(pass))), bits_(8) {
+  while (bits_ < 62 && (int64_t{1} << bits_) < schedule.row_count) ++bits_;
+}
+
+// Shuffled: the permutation of 0 .. 2^bits - 1, less the places that are not rows.
+int64_t Order::next(int64_t* out, int64_t room) {
+  const uint64_t n = static_cast<uint64_t>(schedule_.row_count);
+  int64_t written = 0;
+  if (!schedule_.shuffle) {
+    written = std::min<int64_t>(room, static_cast<int64_t>(n - place_));
+    std::iota(out, out + written, static_cast<int64_t>(place_));
+    place_ += static_cast<uint64_t>(written);
+  } else {
+    uint64_t some[256];
+    const uint64_t domain = uint64_t{1} << bits_;
+    while (written < room && place_ < domain) {
+      const int64_t count = std::min<int64_t>({256, room - written, static_cast<int64_t>(domain - place_)});
+      kernels().permute(key_, bits_, place_, count, some);
+      place_ += static_cast<uint64_t>(count);
+      for (int64_t i = 0; i < count; ++i) {
+        out[written] = static_cast<int64_t>(some[i]);
+        written += some[i] < n;
+      }
+    }
+  }
+  if (schedule_.subset) {
+    for (int64_t i = 0; i < written; ++i) out[i] = schedule_.subset[out[i]];
+  }
+  return written;
+}
+
+End run(const Rows& rows, const Examples& examples, const Rule& rule, const Schedule& schedule, bool joint,
+        bool keep_log, std::vector<Problem>& problems, std::vector<History>& histories,
+        const std::function<bool()>& keep_going) {
+  std::atomic<int> end{static_cast<int>(End::finished)};
+  // A scan that restarts at its own mistakes shares no sweep; otherwise one sweep a thread.
+  const size_t sweeps_wanted = rule.restart ? problems.size() : static_cast<size_t>(std::max(1, schedule.threads));
+  const size_t n_sweeps = std::min(sweeps_wanted, problems.size());
+  std::vector<Sweep> sweeps(n_sweeps, Sweep(rows, examples, rule, schedule, joint, end));
+  std::vector<Log> logs;
+  logs.reserve(problems.size());
+  for (size_t k = 0; k < problems.size(); ++k) {
+    logs.emplace_back(histories[k].mistakes);
+    problems[k].listener = keep_log ? &logs[k] : nullptr;
+    sweeps[k % n_sweeps].add(problems[k], histories[k]);
+  }
+
+  auto last = std::chrono::steady_clock::now();
+  auto ask = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(25)) return true;
+    last = now;
+    if (keep_going()) return true;
+    end.store(static_cast<int>(End::interrupted));
+    return false;
+  };
+
+  const size_t n_threads = std::min(n_sweeps, static_cast<size_t>(std::max(1, schedule.threads)));
+  auto work = [&](size_t thread, auto answer) {
+    for (size_t s = thread; s < n_sweeps && end.load() == 0; s += n_threads) sweeps[s].run(answer);
+  };
+  std::mutex lock;
+  std::condition_variable finished;
+  size_t working = n_threads - 1;
+  std::vector<std::thread> helpers;
+  for (size_t t = 1; t < n_threads; ++t) {
+    helpers.emplace_back([&, t] {
+      work(t, [] { return true; });
+      std::lock_guard<std::mutex> hold(lock);
+      --working;
+      finished.notify_one();
+    });
+  }
+  work(0, ask);
+  {  // The caller's thread goes on answering Ctrl-C while the others finish.
+    std::unique_lock<std::mutex> hold(lock);
+    while (!finished.wait_for(hold, std::chrono::milliseconds(25), [&] { return working == 0; })) {
+      hold.unlock();
+      if (end.load() == 0) ask();
+      hold.lock();
+    }
+  }
+  for (std::thread& t : helpers) t.join();
+  return static_cast<End>(end.load());
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,86 @@
+// What a run works on: rows, problems and rules. Plain data, shared by the driver (passes.cpp) and the kernels.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace rosenblatt {
+
+// A score of exactly 0 is a mistake (notes 000, 002), counts as +1 (001, 004) or as -1 (003).
+enum class Tie : int { mistake, positive, negative };
+
+enum class Values : int { float32, float64 };
+enum class Indices : int { none, int32, int64 };  // none: dense rows
+
+// Rows as the caller stores them; never copied, never changed.
+struct Rows {
+  Values values;
+  Indices index_type;
+  const void* data;     // dense: n x d, row after row; sparse: the non-zeros
+  const void* columns;  // sparse: their column numbers
+  const void* starts;   // sparse: row i owns starts[i] .. starts[i + 1]
+  int64_t n, d;
+  // Dense rows are read in whole groups of eight columns, past their end into the next row, against weights that are
+  // zero there. From row `safe` on that would leave the array, so those rows are read from a padded copy.
+  int64_t safe;
+  const void* tail;
+};
+
+struct Mistake {
+  int64_t row;
+  int64_t visit;     // how many rows this problem had visited, this one included
+  double step;       // what the row was multiplied with: eta0 * weight, signed by the label in a binary problem
+  int32_t up, down;  // joint multi-class: the true class and the rival; -1 in a binary problem
+};
+
+// Told of mistakes as they happen. Implemented outside the kernels (see instruction_sets.hpp for why).
+struct Listener {
+  virtual ~Listener() = default;
+  virtual void heard(const Mistake& mistake) = 0;
+};
+
+// One problem: a binary one (n_vectors = 1) or the joint multi-class one (a vector for each class).
+struct Problem {
+  int32_t n_vectors;
+  double* w;       // n_vectors x stride, zero beyond column d
+  double* b;       // n_vectors
+  double* w_late;  // sum of (visits before the update) * step * x, or null: behind the average, see learn()
+  double* b_late;
+  int64_t stride;
+  int16_t positive;                         // binary: the class code that counts as +1
+  double positive_weight, negative_weight;  // class weights
+  const double* class_weights;              // joint: a weight for each class
+  double* scores;                           // joint: room for a score of each class
+  int64_t visits, updates, mistakes;        // mistakes: of this pass
+  double loss;                              // of this pass: sum of max(0, -y * score), note 003 eq. 3
+  Listener* listener;                       // or null
+};
+
+struct Rule {
+  Tie tie;
+  bool fit_intercept;
+  bool learn;    // false: only look, and stop at the first mistake
+  bool restart;  // note 000, Algorithm 1: stop the scan at a mistake
+  double eta0;
+  int64_t max_updates;
+};
+
+struct Examples {
+  const int16_t* codes;         // the class of each row; narrow, because they are read with every row
+  const double* sample_weight;  // or null
+};
+
+// The rows a problem visits before another takes its turn: ids[0 .. count), or first .. first + count when ids is null.
+// The rows up to `have` come next and may be fetched ahead.
+struct Turn {
+  const int64_t* ids;
+  int64_t first, count, have;
+};
+
+enum class Stop : int { none, mistake, budget, not_finite };
+
+struct Block {
+  int64_t visited;
+  Stop stop;
+};
+
+}  // namespace rosenblatt

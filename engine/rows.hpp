@@ -1,0 +1,168 @@
+// Row views: the one place that knows how rows are stored. An algorithm is written once, over a view.
+//
+// A view offers   score(ids, first, ...)     the scores of kAtOnce rows, and whether all are right
+//                 dots<V>(id, w, out)        out[q] = w[q] . x[id] for V weight vectors
+//                 add(id, step, w)           w += step * x[id]
+//                 fetch(id), ahead()         row id will be needed soon; how many rows ahead to say so
+//                 announce(id)               row id will be fetched soon
+// Sums are float64 for float32 rows too; the order of summation is fixed (dense: lanes.hpp; sparse: four lanes, below).
+#pragma once
+#include "lanes.hpp"
+#include "problems.hpp"
+
+namespace rosenblatt {
+namespace {
+
+constexpr int64_t kCacheLine = 64;
+
+// Dense rows of T, summed in the lanes of Sum, G rows together.
+template <class T, class Sum, int G>
+struct Dense {
+  static constexpr int kAtOnce = G;
+  static constexpr int64_t kLanes = Sum::kLanes, kSize = sizeof(T);
+  const T *x, *tail;
+  int64_t d, padded, safe;
+
+  explicit Dense(const Rows& rows)
+      : x(static_cast<const T*>(rows.data)),
+        tail(static_cast<const T*>(rows.tail)),
+        d(rows.d),
+        padded((rows.d + kLanes - 1) / kLanes * kLanes),
+        safe(rows.safe) {}
+
+  const T* row(int64_t i) const { return i < safe ? x + i * d : tail + (i - safe) * d; }
+
+  template <class Ids>
+  bool score(const Ids& ids, int64_t first, const double* w, double b, const int16_t* codes, int16_t positive,
+             double* score) const {
+    constexpr bool kStream = Ids::kConsecutive && kLanes == EightLanes::kLanes;  // short rows stream well by themselves
+    const T* p[G];
+    Group<Sum, G> sum;
+    const int64_t id = ids[first];
+    if (Ids::kConsecutive && id + G <= safe) {
+      for (int q = 0; q < G; ++q) p[q] = x + id * d + q * d;
+    } else {
+      for (int q = 0; q < G; ++q) p[q] = row(ids[first + q]);
+    }
+    for (int64_t j = 0; j < padded; j += kLanes) {
+      if constexpr (kStream) {  // fetch 4 kB ahead, as much in each step as it uses up
+        const char* next = reinterpret_cast<const char*>(p[0] + j * G) + 4096;
+        for (int64_t o = 0; o < kLanes * G * kSize; o += kCacheLine) prefetch(next + o);
+      }
+      const Sum v = Sum::load(w + j);
+      for (int q = 0; q < G; ++q) sum.row[q].add_product(Sum::load(p[q] + j), v);
+    }
+    return finish(sum, b, codes, positive, score);
+  }
+
+  template <int V>
+  void dots(int64_t id, const double* const* w, double* out) const {
+    const T* p = row(id);
+    Sum sum[V];
+    for (int64_t j = 0; j < padded; j += kLanes) {
+      const Sum v = Sum::load(p + j);
+      for (int q = 0; q < V; ++q) sum[q].add_product(v, Sum::load(w[q] + j));
+    }
+    for (int q = 0; q < V; ++q) out[q] = total(sum[q]);
+  }
+
+  void add(int64_t id, double step, double* w) const {
+    const T* p = row(id);
+    for (int64_t j = 0; j < d; ++j) w[j] += step * static_cast<double>(p[j]);
+  }
+
+  int64_t ahead() const {  // about 20 kB: far enough to hide the memory's latency, near enough to stay in the cache
+    const int64_t rows = 20000 / (d * kSize + 1);
+    return rows < G ? G : rows > 48 ? 48 : rows;
+  }
+  ALWAYS_INLINE void announce(int64_t) const {}
+  ALWAYS_INLINE void fetch(int64_t id) const {
+    const char* p = reinterpret_cast<const char*>(row(id));
+    const char* end = p + d * kSize;
+    for (; p < end; p += kCacheLine) prefetch_far(p);
+    prefetch_far(end - 1);
+  }
+};
+
+// Compressed sparse rows: values of T, column numbers and row starts of I.
+template <class T, class I>
+struct Sparse {
+  static constexpr int kAtOnce = 1;  // rows differ in length; nothing to share between them
+  const T* data;
+  const I *columns, *starts;
+
+  explicit Sparse(const Rows& rows)
+      : data(static_cast<const T*>(rows.data)),
+        columns(static_cast<const I*>(rows.columns)),
+        starts(static_cast<const I*>(rows.starts)) {}
+
+  // Lane k mod 4 takes the k-th non-zero of the row; the end is (l0 + l2) + (l1 + l3).
+  double dot(int64_t id, const double* w) const {
+    I k = starts[id];
+    const I end = starts[id + 1];
+    double a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+    for (; end - k >= 4; k += 4) {
+      a0 += w[columns[k]] * static_cast<double>(data[k]);
+      a1 += w[columns[k + 1]] * static_cast<double>(data[k + 1]);
+      a2 += w[columns[k + 2]] * static_cast<double>(data[k + 2]);
+      a3 += w[columns[k + 3]] * static_cast<double>(data[k + 3]);
+    }
+    if (end - k > 0) a0 += w[columns[k]] * static_cast<double>(data[k]);
+    if (end - k > 1) a1 += w[columns[k + 1]] * static_cast<double>(data[k + 1]);
+    if (end - k > 2) a2 += w[columns[k + 2]] * static_cast<double>(data[k + 2]);
+    return (a0 + a2) + (a1 + a3);
+  }
+
+  template <class Ids>
+  bool score(const Ids& ids, int64_t first, const double* w, double b, const int16_t* codes, int16_t positive,
+             double* score) const {
+    score[0] = dot(ids[first], w) + b;
+    const double z = codes[0] == positive ? score[0] : -score[0];
+    return (z > 0) & (z <= DBL_MAX);
+  }
+
+  template <int V>
+  void dots(int64_t id, const double* const* w, double* out) const {
+    for (int q = 0; q < V; ++q) out[q] = dot(id, w[q]);
+  }
+
+  void add(int64_t id, double step, double* w) const {
+    for (I k = starts[id]; k < starts[id + 1]; ++k) w[columns[k]] += step * static_cast<double>(data[k]);
+  }
+
+  int64_t ahead() const { return 16; }
+  ALWAYS_INLINE void announce(int64_t id) const { prefetch(starts + id); }
+  ALWAYS_INLINE void fetch(int64_t id) const {
+    const char* v = reinterpret_cast<const char*>(data + starts[id]);
+    const char* c = reinterpret_cast<const char*>(columns + starts[id]);
+    const char* v_end = reinterpret_cast<const char*>(data + starts[id + 1]);
+    const char* c_end = reinterpret_cast<const char*>(columns + starts[id + 1]);
+    for (; v < v_end; v += kCacheLine) prefetch_far(v);
+    for (; c < c_end; c += kCacheLine) prefetch_far(c);
+  }
+};
+
+// Calls f with the view that fits the rows. The number of lanes depends on the number of columns alone.
+template <class F>
+Block with_view(const Rows& rows, F f) {
+  constexpr int64_t kShort = 32;
+  if (rows.values == Values::float32) {
+    switch (rows.index_type) {
+      case Indices::none:
+        return rows.d <= kShort ? f(Dense<float, FourLanes, kSomeRows>(rows))
+                                : f(Dense<float, EightLanes, kManyRows>(rows));
+      case Indices::int32: return f(Sparse<float, int32_t>(rows));
+      case Indices::int64: return f(Sparse<float, int64_t>(rows));
+    }
+  }
+  switch (rows.index_type) {
+    case Indices::int32: return f(Sparse<double, int32_t>(rows));
+    case Indices::int64: return f(Sparse<double, int64_t>(rows));
+    default:
+      return rows.d <= kShort ? f(Dense<double, FourLanes, kSomeRows>(rows))
+                              : f(Dense<double, EightLanes, kSomeRows>(rows));
+  }
+}
+
+}  // namespace
+}  // namespace rosenblatt

@@ -1,0 +1,57 @@
+"""Linear classifiers that learn from their mistakes, and proofs of what they say about your data.
+
+>>> import rosenblatt as rb
+>>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+>>> model = rb.Perceptron(**rb.textbook.variant("001")).fit(X, y)
+>>> model.converged_, model.separates_, model.n_updates_
+(True, True, 3)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that holds it. Loaded when first touched, so that importing the package costs nothing and
+# scikit-learn is imported only by those who use an estimator.
+_HOME = {
+    "AveragedPerceptron": "perceptrons",
+    "Hyperplane": "hyperplane",
+    "Perceptron": "perceptrons",
+    "VotedPerceptron": "perceptrons",
+    "errors": "",
+    "load_model": "model_file",
+    "save": "model_file",
+    "textbook": "",
+    "to_onnx": "onnx_export",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+if TYPE_CHECKING:
+    from rosenblatt import errors as errors
+    from rosenblatt import textbook as textbook
+    from rosenblatt.hyperplane import Hyperplane as Hyperplane
+    from rosenblatt.model_file import load_model as load_model
+    from rosenblatt.model_file import save as save
+    from rosenblatt.onnx_export import to_onnx as to_onnx
+    from rosenblatt.perceptrons import AveragedPerceptron as AveragedPerceptron
+    from rosenblatt.perceptrons import Perceptron as Perceptron
+    from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+    home = _HOME[name]
+    value = importlib.import_module(f"rosenblatt.{home or name}")
+    if home:
+        value = getattr(value, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

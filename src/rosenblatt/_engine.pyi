@@ -1,0 +1,111 @@
+"""The hot loops of rosenblatt, and nothing else."""
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Tie(enum.Enum):
+    mistake = 0
+    positive = 1
+    negative = 2
+
+class DenseRows:
+    def __init__(self, x: NDArray[Any]) -> None: ...
+
+class SparseRows:
+    def __init__(self, data: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any], n_features: int) -> None: ...
+
+class Labels:
+    def __init__(
+        self,
+        codes: NDArray[np.int16],
+        *,
+        n_classes: int,
+        joint: bool,
+        class_weight: NDArray[np.float64],
+        sample_weight: NDArray[np.float64] | None = None,
+        subset: NDArray[np.int64] | None = None,
+    ) -> None: ...
+
+class Rule:
+    def __init__(
+        self,
+        *,
+        tie: Tie,
+        fit_intercept: bool,
+        learn: bool = True,
+        restart: bool = False,
+        eta0: float = 1.0,
+        max_updates: int = ...,
+    ) -> None: ...
+
+class Schedule:
+    def __init__(
+        self, *, max_passes: int, shuffle: bool = False, seed: int = 0, first_pass: int = 0, threads: int = 1
+    ) -> None: ...
+
+class Weights:
+    def __init__(
+        self,
+        w: NDArray[np.float64],
+        b: NDArray[np.float64],
+        *,
+        visits: NDArray[np.int64],
+        updates: NDArray[np.int64],
+        active: NDArray[np.bool_],
+        w_late: NDArray[np.float64] | None = None,
+        b_late: NDArray[np.float64] | None = None,
+    ) -> None: ...
+
+class Outcome:
+    @property
+    def mistakes_per_pass(self) -> list[NDArray[np.int64]]: ...
+    @property
+    def mistakes(self) -> list[dict[str, NDArray[Any]]]: ...
+    @property
+    def converged(self) -> list[bool]: ...
+    @property
+    def losses(self) -> list[float]: ...
+    @property
+    def finite(self) -> bool: ...
+    @property
+    def error(self) -> BaseException | None: ...
+
+def run(
+    rows: DenseRows | SparseRows,
+    labels: Labels,
+    rule: Rule,
+    schedule: Schedule,
+    weights: Weights,
+    *,
+    keep_log: bool = False,
+    progress: Callable[[], object] | None = None,
+) -> Outcome: ...
+def order(seed: int, pass_: int, n: int) -> NDArray[np.int64]: ...
+def first_not_finite(values: NDArray[Any]) -> int: ...
+def vote(
+    products: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    steps: NDArray[np.float64],
+    survival: NDArray[np.int64],
+    tie: Tie,
+    scores: NDArray[np.float64],
+    votes: NDArray[np.int64],
+) -> None: ...
+def joint_vote(
+    products: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    up: NDArray[np.int32],
+    down: NDArray[np.int32],
+    steps: NDArray[np.float64],
+    survival: NDArray[np.int64],
+    tie: Tie,
+    scores: NDArray[np.float64],
+    votes: NDArray[np.int64],
+) -> None: ...
+def instruction_sets() -> list[str]: ...
+def instruction_set() -> str: ...
+def use_instruction_set(name: str) -> None: ...

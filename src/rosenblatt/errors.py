@@ -1,0 +1,57 @@
+"""Every error that the library raises on purpose, so that a program can catch one kind or all.
+
+    RosenblattError
+    ├── InputError           (ValueError)       data or a parameter that cannot be used
+    ├── NotSeparableError    (ValueError)       asked for what only a separating hyperplane has
+    ├── ModelFileError       (ValueError)       a model file that is damaged, foreign or too new
+    ├── WeightOverflowError  (ArithmeticError)  weights grew beyond float64 while learning
+    └── MissingExtraError    (ImportError)      an optional package is not installed
+
+Each also is the built-in error in brackets, so code that knows nothing of this library catches it too.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "InputError",
+    "MissingExtraError",
+    "ModelFileError",
+    "NotSeparableError",
+    "RosenblattError",
+    "WeightOverflowError",
+    "missing_extra",
+]
+
+
+class RosenblattError(Exception):
+    """The root: ``except RosenblattError`` catches whatever this library raises on purpose."""
+
+
+class InputError(RosenblattError, ValueError):
+    """Data or a parameter that cannot be used; the message says where, what, and what to do."""
+
+
+class NotSeparableError(RosenblattError, ValueError):
+    """What was asked for exists only for a hyperplane that separates the data, and this one does not."""
+
+
+class ModelFileError(RosenblattError, ValueError):
+    """A model file that is damaged, is not ours, or was written by a newer version."""
+
+
+class WeightOverflowError(RosenblattError, ArithmeticError):
+    """The weights left the range of float64 while learning: scale the features down."""
+
+
+class MissingExtraError(RosenblattError, ImportError):
+    """An optional package is not installed; the message says which extra brings it."""
+
+
+def missing_extra(extra: str, package: str) -> MissingExtraError:
+    """The error to raise when ``import package`` fails: it names the extra that brings the package.
+
+    >>> str(missing_extra("plot", "matplotlib"))
+    'this needs matplotlib, from the extra "plot": pip install "rosenblatt[plot]"'
+    """
+    message = f'this needs {package}, from the extra "{extra}": pip install "rosenblatt[{extra}]"'
+    return MissingExtraError(message, name=package)

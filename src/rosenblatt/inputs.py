@@ -1,0 +1,377 @@
+"""The only check of what comes in from outside: rows, labels, weights and parameters.
+
+Nothing is silently repaired. An array that can be used as it is is used as it is, without a copy; the rest is converted
+once, or refused with a message that says where, what, and what to do.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import _engine
+from rosenblatt.errors import InputError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.int16]
+
+MAX_CLASSES = int(np.iinfo(np.int16).max)
+_BLOCK = 1 << 16  # rows converted at a time, so that checking labels needs no second copy of them
+
+
+# Rows ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked rows, dense or sparse, and the engine's view of them."""
+
+    dense: Any  # a C-ordered float array, or None
+    sparse: Any  # a scipy CSR matrix or array, or None
+    view: _engine.DenseRows | _engine.SparseRows
+    feature_names: Sequence[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        n, d = (self.dense if self.dense is not None else self.sparse).shape
+        return int(n), int(d)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The stored numbers, as one array."""
+        values: NDArray[Any] = self.dense if self.dense is not None else self.sparse.data
+        return values
+
+    def require_finite(self) -> None:
+        """Raise if a value is NaN or infinite, naming its row and feature."""
+        place = _engine.first_not_finite(self.values)
+        if place < 0:
+            return
+        if self.dense is not None:
+            row, column = divmod(place, self.shape[1])
+        else:
+            starts: IntArray = self.sparse.indptr
+            row = int(np.searchsorted(starts, place, side="right")) - 1
+            column = int(self.sparse.indices[place])
+        value = float(self.values.reshape(-1)[place])
+        what = "NaN" if math.isnan(value) else "infinity"
+        name = f" ({self.feature_names[column]!r})" if self.feature_names is not None else ""
+        raise InputError(
+            f"Input X contains {what}: row {row}, feature {column}{name} is {value}. "
+            "Remove such rows or fill them in first (sklearn.impute has the tools)."
+        )
+
+    def products(self, vectors: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of ``X @ vectors.T`` in float64, without converting all rows at once."""
+        n, d = self.shape
+        step = max(1, min(n, (1 << 22) // max(d, len(vectors), 1)))
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            yield rows, np.asarray(self.block(rows).astype(np.float64) @ vectors.T)
+
+    def block(self, rows: slice) -> Any:
+        """Some rows in a stretch, dense or sparse as they are stored."""
+        return self.dense[rows] if self.dense is not None else self.sparse[rows]
+
+    def take(self, ids: IntArray) -> Any:
+        """Copies of some rows, dense or sparse as they are stored."""
+        return self.dense[ids] if self.dense is not None else self.sparse[ids]
+
+
+def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
+    """Check X and bring it into a form that the engine reads: C-ordered float32 or float64, or CSR.
+
+    Values are not looked at here: a pass over the rows sees a NaN or an infinity anyway (`Rows.require_finite`
+    says where it is).
+    """
+    if hasattr(X, "tocsr"):
+        return _sparse_rows(X, estimator)
+    names = None
+    if not isinstance(X, np.ndarray):
+        X, names = _from_frame(X)
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported\n{array!r}\n")
+    if array.dtype.kind not in "fiub":
+        array = _numbers(array)
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead:\narray={array}.\n"
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+    _require_some(array.shape, estimator)
+    dense = np.ascontiguousarray(array, dtype=_float_type(array.dtype))
+    return Rows(dense, None, _engine.DenseRows(dense), names)
+
+
+def _sparse_rows(X: Any, estimator: str) -> Rows:
+    if X.ndim != 2:
+        raise InputError(f"Expected 2D input, got input with shape {X.shape}. Reshape your data.")
+    if X.dtype.kind == "c":
+        raise InputError(f"Complex data not supported\n{X!r}\n")
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"a sparse X must hold numbers, got dtype {X.dtype}")
+    _require_some(X.shape, estimator)
+    csr = X.tocsr()
+    wanted = _float_type(csr.dtype)
+    if csr.dtype != wanted:
+        csr = csr.astype(wanted)
+    indices, indptr = csr.indices, csr.indptr
+    if indices.dtype != indptr.dtype:
+        common = np.result_type(indices.dtype, indptr.dtype)
+        indices, indptr = indices.astype(common), indptr.astype(common)
+    if indices.dtype not in (np.int32, np.int64):
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    try:
+        data, indices, indptr = (np.ascontiguousarray(part) for part in (csr.data, indices, indptr))
+        view = _engine.SparseRows(data, indices, indptr, n_features=csr.shape[1])
+    except ValueError as error:
+        raise InputError(f"the sparse matrix is damaged: {error}") from None
+    return Rows(None, csr, view)
+
+
+def _from_frame(X: Any) -> tuple[Any, Sequence[str] | None]:
+    """The values and column names of a data frame of any library; anything else as it is."""
+    if X is None or isinstance(X, (list, tuple)):
+        return X, None
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X, None
+    return frame.to_numpy(), [str(name) for name in frame.columns]
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Objects and strings as float64; whatever is not a number is named."""
+    try:
+        return array.astype(np.float64)
+    except ValueError:
+        for place, value in np.ndenumerate(array):
+            try:
+                float(value)
+            except ValueError:
+                where = f"row {place[0]}" + (f", feature {place[1]}" if len(place) > 1 else "")
+                raise InputError(
+                    f"{where} of X is {getattr(value, 'item', lambda: value)()!r}, which is not a number (could not convert string to float). "
+                    "Encode text and categories first, for example with sklearn.preprocessing.OneHotEncoder."
+                ) from None
+        raise
+
+
+def _float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """float32 for what it holds exactly, else float64."""
+    small = dtype == np.float32 or dtype == np.float16 or (dtype.kind in "iub" and dtype.itemsize <= 2)
+    return np.float32 if small else np.float64
+
+
+def _require_some(shape: Sequence[int], estimator: str) -> None:
+    n, d = shape
+    if n == 0:
+        raise InputError(
+            f"Found array with 0 sample(s) (shape=({n}, {d})) while a minimum of 1 is required by {estimator}."
+        )
+    if d == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1 is required by {estimator}."
+        )
+
+
+# Labels and weights -------------------------------------------------------------------------------------------------
+
+
+def labels(y: Any, n: int) -> NDArray[Any]:
+    """Check y: one label for each of n rows."""
+    if not isinstance(y, np.ndarray):
+        y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.reshape(-1)
+    if y.ndim != 1:
+        raise InputError(f"y should be a 1d array of labels, got an array of shape {y.shape} instead.")
+    if len(y) != n:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}] (rows of X, labels of y)"
+        )
+    if y.dtype.kind == "f" and _engine.first_not_finite(np.ascontiguousarray(y, _float_type(y.dtype))) >= 0:
+        raise InputError(f"Input y contains NaN or infinity: y[{int(np.argmin(np.isfinite(y)))}].")
+    return np.asarray(y)
+
+
+def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """The classes in sorted order, and the class number of each label.
+
+    Two classes, and integers of a small range, need no sorting of a million labels.
+    """
+    first = y[:1]
+    same = y == first
+    if same.all():
+        return first.copy(), np.zeros(len(y), np.int16)
+    other = y[np.argmin(same)]
+    if np.logical_or(same, y == other).all():
+        classes = np.unique(np.asarray([first[0], other], dtype=y.dtype))
+        return classes, (y == classes[1]).astype(np.int16)
+    if y.dtype.kind in "iub" and int(y.min()) > -(1 << 62) and int(y.max()) < min(1 << 62, int(y.min()) + (1 << 16)):
+        return _encode_small_integers(y)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = [type(label).__name__ for label in y]
+        odd = next(i for i, kind in enumerate(kinds) if kind != kinds[0])
+        raise InputError(
+            f"the labels cannot be sorted: y[0] is {y[0]!r} and y[{odd}] is {y[odd]!r}. Use labels of one type."
+        ) from None
+    _require_few(classes)
+    return classes, codes.astype(np.int16)
+
+
+def _encode_small_integers(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    low = y.min()
+    seen = np.zeros(int(y.max()) - int(low) + 1, bool)
+    blocks = [slice(i, i + _BLOCK) for i in range(0, len(y), _BLOCK)]
+    for block in blocks:
+        seen[y[block].astype(np.int64) - int(low)] = True
+    classes = (np.flatnonzero(seen) + int(low)).astype(y.dtype)
+    _require_few(classes)
+    number = (np.cumsum(seen) - 1).astype(np.int16)
+    codes = np.empty(len(y), np.int16)
+    for block in blocks:
+        codes[block] = number[y[block].astype(np.int64) - int(low)]
+    return classes, codes
+
+
+def _require_few(classes: NDArray[Any]) -> None:
+    if len(classes) > MAX_CLASSES:
+        raise InputError(f"y has {len(classes)} classes; at most {MAX_CLASSES} are supported")
+
+
+def encode_known(y: NDArray[Any], classes: NDArray[Any]) -> Codes:
+    """The class number of each label, all of which must be in `classes` (sorted)."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    wrong = classes[codes] != y
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"y[{row}] is {y[row]!r}, which is not in the classes {classes.tolist()!r} "
+            "that the first call to partial_fit was given; name all classes there"
+        )
+    return codes.astype(np.int16)
+
+
+def sample_weight(weights: Any, n: int) -> FloatArray | None:
+    """Check sample weights: one finite number that is not negative for each row; None stays None."""
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real):
+        weights = np.full(n, float(weights))
+    array = np.ascontiguousarray(weights, dtype=np.float64)
+    if array.shape != (n,):
+        raise InputError(f"sample_weight.shape == {array.shape}, expected {(n,)}!")
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"sample_weight[{row}] is {array[row]}; weights must be finite and not negative")
+    if not array.any():
+        raise InputError("all sample weights are zero: sample_weight must have a positive number")
+    return array
+
+
+def class_weight(given: Any, classes: NDArray[Any], codes: Codes) -> FloatArray:
+    """A weight for each class: 1 unless a dict says otherwise, or "balanced", n / (n_classes * rows of the class)."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced":
+        counts = np.bincount(codes, minlength=len(classes))
+        return len(codes) / (len(classes) * np.maximum(counts, 1).astype(np.float64))
+    if not isinstance(given, Mapping):
+        raise InputError(f"class_weight must be a dict, 'balanced', or None, got: {given!r}")
+    names = classes.tolist()
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise InputError(f"class_weight names {unknown!r}, which are not among the classes {names!r}")
+    weights = np.asarray([float(given.get(name, 1.0)) for name in names])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"class_weight must be finite and not negative, got {given!r}")
+    return weights
+
+
+def vectors(init: Any, shape: tuple[int, ...], name: str) -> FloatArray:
+    """Check a first guess: finite numbers of the given shape (a vector will do for one row)."""
+    array = np.asarray(init, dtype=np.float64)
+    if array.size != math.prod(shape) or (array.ndim > 1 and array.shape != shape):
+        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite")
+    return array.reshape(shape)
+
+
+# Parameters ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a parameter may be: one of some choices, or a number within bounds."""
+
+    choices: tuple[Any, ...] = ()
+    kind: type | None = None  # numbers.Integral or numbers.Real
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    instead: str = ""  # what to do instead
+
+    def allows(self, value: Any) -> bool:
+        """Whether the value is within the limit."""
+        if any(value is choice or (isinstance(choice, str) and choice == value) for choice in self.choices):
+            return True
+        if self.kind is None or isinstance(value, (bool, np.bool_)) or not isinstance(value, self.kind):
+            return False
+        size = float(value)  # type: ignore[arg-type]
+        return (size > self.low if self.open_low else size >= self.low) and size <= self.high
+
+    def __str__(self) -> str:
+        parts = [repr(choice) for choice in self.choices]
+        if self.kind is not None:
+            what = "an integer" if self.kind is numbers.Integral else "a number"
+            if self.low > -math.inf:
+                what += f" {'above' if self.open_low else 'of at least'} {self.low:g}"
+            if self.high < math.inf:
+                what += f"{' and' if self.low > -math.inf else ''} at most {self.high:g}"
+            parts.append(what)
+        return " or ".join(parts)
+
+
+def flag() -> Limit:
+    """True or False (numpy's too, and 0 or 1 as scikit-learn's verbose)."""
+    return Limit(choices=(True, False), kind=numbers.Integral, low=0, high=1)
+
+
+def integer(low: int, *, none: bool = False) -> Limit:
+    """An integer of at least `low`."""
+    return Limit(choices=(None,) if none else (), kind=numbers.Integral, low=low)
+
+
+def number(low: float, *, high: float = math.inf, above: bool = False, none: bool = False) -> Limit:
+    """A number of at least (or above) `low`."""
+    return Limit(choices=(None,) if none else (), kind=numbers.Real, low=low, high=high, open_low=above)
+
+
+def check_parameters(owner: str, values: Mapping[str, Any], limits: Mapping[str, Limit]) -> None:
+    """Check parameters against their limits. The one place that words the message: name, allowed, got."""
+    for name, limit in limits.items():
+        value = values[name]
+        if isinstance(value, (np.bool_,)):
+            value = bool(value)
+        if not limit.allows(value):
+            instead = f". {limit.instead}" if limit.instead else ""
+            raise InputError(f"The {name!r} parameter of {owner} must be {limit}. Got {value!r} instead{instead}")

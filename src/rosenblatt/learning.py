@@ -1,0 +1,503 @@
+"""Mistake-driven runs over rows: the driver between an estimator and the engine's loop. Knows no scikit-learn.
+
+A `Learner` holds the weights and whatever is needed to go on with them. `fit` makes passes over rows until no problem
+makes a mistake any more, or a budget is used up; `learn_batch` makes one pass over a batch of a stream.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import _engine
+from rosenblatt.errors import WeightOverflowError
+from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
+from rosenblatt.progress import PassProgress
+from rosenblatt.voting import Places, Votes
+
+Readout = Literal["last", "average", "vote"]
+_LANES = 8  # the engine reads weights in groups of eight columns
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the notes leave open."""
+
+    tie: str = "mistake"
+    fit_intercept: bool = True
+    shuffle: bool = False
+    restart: bool = False
+    eta0: float = 1.0
+    max_iter: int = 1
+    max_updates: int | None = None
+    tol: float | None = None
+    n_iter_no_change: int = 5
+    seed: int = 0
+    first_pass: int = 0  # passes made before: a shuffled order is a function of (seed, pass, rows)
+    threads: int = 1
+    verbose: bool = False
+
+    def rule(self, *, learn: bool = True) -> _engine.Rule:
+        """The part of the choices that concerns a single row."""
+        budget = {} if self.max_updates is None else {"max_updates": self.max_updates}
+        return _engine.Rule(
+            tie=_engine.Tie[self.tie] if learn else _engine.Tie.mistake,
+            fit_intercept=self.fit_intercept,
+            learn=learn,
+            restart=self.restart,
+            eta0=self.eta0,
+            **budget,
+        )
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Checked rows with their classes and weights."""
+
+    rows: Rows
+    codes: Codes
+    class_weight: FloatArray  # one for each class
+    sample_weight: FloatArray | None = None
+    joint: bool = False
+
+    def visited(self) -> IntArray | None:
+        """The rows that are visited: those of weight 0 are not. None means all."""
+        counts = self.counts()
+        return None if counts is None else np.flatnonzero(counts).astype(np.int64)
+
+    def counts(self) -> NDArray[np.bool_] | None:
+        """Which rows have a weight other than 0; None means all.
+
+        One class against the rest: a class of weight 0 still counts as part of the rest.
+        """
+        counts = None if self.sample_weight is None or self.sample_weight.all() else self.sample_weight > 0
+        if (self.joint or len(self.class_weight) == 2) and not self.class_weight.all():
+            of_class = self.class_weight[self.codes] > 0
+            counts = of_class if counts is None else counts & of_class
+        return counts
+
+    def engine_labels(self, learner: Learner, visited: IntArray | None) -> _engine.Labels:
+        """The labels as the engine takes them."""
+        return _engine.Labels(
+            self.codes,
+            n_classes=learner.n_classes,
+            joint=learner.joint,
+            class_weight=self.class_weight,
+            sample_weight=self.sample_weight,
+            subset=visited,
+        )
+
+
+class Learner:
+    """The weights of a run: plain arrays. Two classes are one binary problem; more are a problem each, or one jointly.
+
+    ``weights`` has a row for each vector, padded with zeros to a multiple of eight columns; ``late_weights`` are the
+    sums behind the average (kernels.cpp, `update`); ``votes`` keeps the mistakes for the vote.
+    """
+
+    def __init__(self, n_classes: int, n_features: int, *, joint: bool, readout: Readout) -> None:
+        self.n_classes, self.n_features, self.readout = n_classes, n_features, readout
+        self.joint = joint and n_classes > 2
+        self.n_vectors = 1 if n_classes == 2 else n_classes
+        self.n_problems = 1 if self.joint else self.n_vectors
+        padded = -(-n_features // _LANES) * _LANES
+        self.weights = _aligned_zeros((self.n_vectors, padded))
+        self.intercepts: FloatArray = np.zeros(self.n_vectors)
+        self.visits: IntArray = np.zeros(self.n_problems, np.int64)
+        self.updates: IntArray = np.zeros(self.n_problems, np.int64)
+        self.late_weights = _aligned_zeros(self.weights.shape) if readout == "average" else None
+        self.late_intercepts = np.zeros_like(self.intercepts) if readout == "average" else None
+        self.votes = Votes(self.n_problems) if readout == "vote" else None
+        self.first_weights = self.weights.copy() if readout == "vote" else None
+        self.first_intercepts = self.intercepts.copy() if readout == "vote" else None
+
+    def start_from(self, coef: FloatArray, intercept: FloatArray) -> None:
+        """Take a first guess (note 003)."""
+        self.weights[:, : self.n_features] = coef
+        self.intercepts[:] = intercept
+        if self.readout == "vote":
+            self.first_weights, self.first_intercepts = self.weights.copy(), self.intercepts.copy()
+
+    @property
+    def coef(self) -> FloatArray:
+        """The vectors that predict: the last ones or their averages. A vote has no such vector; it gives the last."""
+        vectors, _, divisors = self.predictors()
+        return vectors if self.late_weights is None else vectors / divisors[:, np.newaxis]
+
+    @property
+    def intercept(self) -> FloatArray:
+        """The intercepts that predict."""
+        _, offsets, divisors = self.predictors()
+        return offsets if self.late_weights is None else offsets / divisors
+
+    def predictors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Vectors, offsets, and what to divide their scores by.
+
+        An average is kept as its sums, which are exact on integers, so that its rounding cannot turn a tie into a side.
+        """
+        last, offset = self.weights[:, : self.n_features], self.intercepts
+        if self.late_weights is None or self.late_intercepts is None or not self.visits.any():
+            return last, offset, np.ones(self.n_vectors)
+        visits = np.broadcast_to(np.maximum(self.visits, 1), self.n_vectors).astype(np.float64)
+        late = self.late_weights[:, : self.n_features]
+        return visits[:, np.newaxis] * last - late, visits * offset - self.late_intercepts, visits
+
+    def engine_weights(self, active: NDArray[np.bool_]) -> _engine.Weights:
+        """The arrays that the engine changes in place."""
+        return _engine.Weights(
+            self.weights,
+            self.intercepts,
+            visits=self.visits,
+            updates=self.updates,
+            active=active,
+            w_late=self.late_weights,
+            b_late=self.late_intercepts,
+        )
+
+    def scores(self, rows: Rows, tie: str, fit_intercept: bool) -> FloatArray:
+        """A score for each row and vector; for a vote, the votes as a share of all, from −1 to 1 (joint: 0 to 1)."""
+        out = np.empty((len(rows), self.n_vectors))
+        if self.votes is None:
+            vectors, offsets, divisors = self.predictors()
+            for block, product in rows.products(vectors):
+                out[block] = (product + offsets) / divisors
+            return out
+        for block, votes in self.vote_blocks(rows, tie, fit_intercept):
+            out[block] = votes / np.maximum(self.visits, 1)
+        return out
+
+    def vote_blocks(self, rows: Rows, tie: str, fit_intercept: bool) -> Iterator[tuple[slice, IntArray]]:
+        """The votes for each vector (columns), a block of rows at a time."""
+        assert self.votes is not None and self.first_weights is not None and self.first_intercepts is not None
+        rule, visits = _engine.Tie[tie], self.visits.tolist()
+        for block, products in self.votes.products(rows, fit_intercept):
+            guess = np.asarray(rows.block(block).astype(np.float64) @ self.first_weights[:, : self.n_features].T)
+            scores = np.ascontiguousarray((guess + self.first_intercepts).T)
+            if self.joint:
+                votes = self.votes.joint(visits[0], products, scores, rule)
+            else:
+                problems = range(self.n_problems)
+                votes = np.stack([self.votes.binary(k, visits[k], products, scores[k], rule) for k in problems])
+            yield block, votes.T
+
+    def snapshot(self) -> dict[str, Any]:
+        """A copy of what `restore` needs."""
+        arrays = {name: getattr(self, name) for name in self._ARRAYS}
+        kept: dict[str, Any] = {name: array.copy() for name, array in arrays.items() if array is not None}
+        return kept | {"lengths": self.votes.lengths() if self.votes else None}
+
+    _ARRAYS = ("weights", "intercepts", "visits", "updates", "late_weights", "late_intercepts")
+
+    def restore(self, best: list[dict[str, Any]]) -> None:
+        """Take back each problem's own snapshot."""
+        for problem, kept in enumerate(best):
+            vectors = slice(None) if self.joint else problem
+            for name in self._ARRAYS:
+                if name in kept:
+                    where = problem if name in ("visits", "updates") else vectors
+                    getattr(self, name)[where] = kept[name][where]
+        if self.votes is not None:
+            self.votes.truncate([kept["lengths"][problem] for problem, kept in enumerate(best)])
+
+    # As plain arrays, for the estimator and for a model file ---------------------------------------------------------
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The whole state, as arrays with names."""
+        names = (*self._ARRAYS, "first_weights", "first_intercepts")
+        arrays = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return arrays | (self.votes.to_arrays() if self.votes else {})
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: dict[str, NDArray[Any]], n_classes: int, n_features: int, *, readout: Readout
+    ) -> Learner:
+        """The reverse of `to_arrays`."""
+        joint = n_classes > 2 and len(arrays["visits"]) == 1
+        learner = cls(n_classes, n_features, joint=joint, readout=readout)
+        for name in (*cls._ARRAYS, "first_weights", "first_intercepts"):
+            if getattr(learner, name) is not None:
+                getattr(learner, name)[...] = arrays[name]
+        if readout == "vote":
+            learner.votes = Votes.from_arrays(arrays, n_features)
+        return learner
+
+
+def _aligned_zeros(shape: tuple[int, int]) -> FloatArray:
+    """Zeros that begin at a cache line: weights that straddle two of them slow every row."""
+    room = np.zeros(shape[0] * shape[1] + _LANES)
+    first = -room.ctypes.data % 64 // 8
+    return room[first : first + shape[0] * shape[1]].reshape(shape)
+
+
+@dataclass
+class Report:
+    """What happened in a run."""
+
+    mistakes_per_pass: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    n_iter: int = 0
+    converged: bool = False
+    ran_out: bool = False  # max_iter ended it
+    last_mistakes: int = 0
+    error: BaseException | None = None  # Ctrl-C, or another signal
+
+
+def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArray | None = None) -> Report:
+    """Make passes over the rows until no problem makes a mistake, or its budget is used up.
+
+    With `held_out` rows, their mistakes are watched after every pass and the best weights are kept.
+    """
+    if held_out is None:
+        visited = examples.visited()
+    else:
+        counts = examples.counts()
+        training = np.ones(len(examples.rows), bool) if counts is None else counts.copy()
+        training[held_out] = False
+        visited = np.flatnonzero(training).astype(np.int64)
+    # A pass over all rows finds NaN and infinity by itself; where none is certain, they are looked for first.
+    if visited is not None or choices.restart or choices.max_updates is not None:
+        examples.rows.require_finite()
+    run = _Run(learner, examples, choices, visited)
+    watch = _HeldOut(learner, examples, choices, held_out) if held_out is not None else None
+    loss = _LossRule(choices, len(examples.rows) if visited is None else len(visited))
+    stepwise = watch is not None or choices.tol is not None or choices.verbose
+    with run.interrupts, run.progress or nullcontext():
+        while run.active.any() and run.passes < choices.max_iter and run.error is None:
+            run.go(1 if stepwise else choices.max_iter)
+            if choices.tol is not None:
+                run.active &= ~loss.exhausted(run.losses)
+            if watch is not None and run.error is None:
+                run.active &= ~watch.exhausted()
+    if watch is not None:
+        watch.restore()
+    return run.report()
+
+
+def learn_batch(learner: Learner, examples: Examples, choices: Choices) -> Report:
+    """Make one pass over a batch, in its order. Batch after batch is, to the bit, one pass over all."""
+    examples.rows.require_finite()  # before a weight is touched: the model must survive a bad batch
+    run = _Run(learner, examples, choices, examples.visited())
+    before = learner.snapshot()
+    with run.interrupts:
+        try:
+            run.go(1)
+        except WeightOverflowError:
+            learner.restore([before] * learner.n_problems)
+            raise
+    return run.report()
+
+
+class _Run:
+    """A run in progress: engine calls, and what they report, added up."""
+
+    def __init__(self, learner: Learner, examples: Examples, choices: Choices, visited: IntArray | None) -> None:
+        self.learner, self.examples, self.choices = learner, examples, choices
+        self.labels = examples.engine_labels(learner, visited)
+        self.active = np.ones(learner.n_problems, bool)
+        self.converged = np.zeros(learner.n_problems, bool)
+        self.histories: list[list[IntArray]] = [[] for _ in range(learner.n_problems)]
+        self.passes = 0
+        self.losses: list[float] = []
+        self.error: BaseException | None = None
+        self.places = Places()
+        self.interrupts = _Interrupts()
+        self.progress = PassProgress(choices.max_iter, lambda: int(learner.updates.sum())) if choices.verbose else None
+
+    def go(self, max_passes: int) -> None:
+        """Up to so many passes more."""
+        outcome = _engine.run(
+            self.examples.rows.view,
+            self.labels,
+            self.choices.rule(),
+            _engine.Schedule(
+                max_passes=min(max_passes, self.choices.max_iter - self.passes),
+                shuffle=self.choices.shuffle,
+                seed=self.choices.seed,
+                first_pass=self.choices.first_pass + self.passes,
+                threads=self.choices.threads,
+            ),
+            self.learner.engine_weights(self.active),
+            keep_log=self.learner.votes is not None,
+            progress=self.tick,
+        )
+        if not (outcome.finite and np.isfinite(self.learner.weights).all()):
+            self.examples.rows.require_finite()
+            raise WeightOverflowError(
+                "the weights or a score grew beyond the range of float64 while learning. "
+                "Scale the features down, for example with sklearn.preprocessing.StandardScaler."
+            )
+        for history, more in zip(self.histories, outcome.mistakes_per_pass, strict=True):
+            history.append(more)
+        if self.learner.votes is not None:
+            self.learner.votes.extend(self.examples.rows, outcome.mistakes, self.places)
+        self.converged |= np.asarray(outcome.converged)
+        self.losses = outcome.losses
+        self.error = outcome.error or self.interrupts.error
+        self.passes += max(len(more) for more in outcome.mistakes_per_pass)
+        if self.progress:
+            self.progress.end_of_pass(sum(int(more[-1]) for more in outcome.mistakes_per_pass if len(more)))
+
+    def tick(self) -> None:
+        """Called by the engine many times a second; what this raises ends the run between two rows."""
+        if self.interrupts.error is not None:
+            raise self.interrupts.error
+        if self.progress:
+            self.progress.tick()
+
+    def report(self) -> Report:
+        """Everything so far."""
+        histories = [np.concatenate(history) for history in self.histories]
+        total = np.zeros(max(len(h) for h in histories), np.int64)
+        for history in histories:
+            total[: len(history)] += history
+        return Report(
+            mistakes_per_pass=total,
+            n_iter=len(total),
+            converged=bool(self.converged.all()),
+            ran_out=self.error is None and bool(self.active.any()),
+            last_mistakes=sum(int(h[-1]) for h, on in zip(histories, self.active, strict=True) if on and len(h)),
+            error=self.error,
+        )
+
+
+class _Interrupts:
+    """Ctrl-C as something to look at and not an exception at any line, so that weights and counts stay in step."""
+
+    error: KeyboardInterrupt | None = None
+
+    def __enter__(self) -> None:
+        in_main = threading.current_thread() is threading.main_thread()
+        self._held = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._held:
+            signal.signal(signal.SIGINT, self._note)
+
+    def __exit__(self, *_: object) -> None:
+        if self._held:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, *_: object) -> None:
+        self.error = KeyboardInterrupt()
+
+
+class _LossRule:
+    """scikit-learn's rule: stop after `n_iter_no_change` passes whose loss is not below the best by `tol` a row."""
+
+    def __init__(self, choices: Choices, n_rows: int) -> None:
+        self.slack = (choices.tol or 0.0) * n_rows
+        self.patience = choices.n_iter_no_change
+        self.best: FloatArray | None = None
+        self.waited: IntArray = np.zeros(1, np.int64)
+
+    def exhausted(self, losses: list[float]) -> NDArray[np.bool_]:
+        """Which problems should stop, given the losses of the last pass."""
+        loss = np.asarray(losses)
+        if self.best is None:
+            self.best, self.waited = np.full(len(loss), np.inf), np.zeros(len(loss), np.int64)
+        self.waited = np.where(loss > self.best - self.slack, self.waited + 1, 0)
+        self.best = np.minimum(self.best, loss)
+        return self.waited >= self.patience
+
+
+class _HeldOut:
+    """Early stopping (note 002's remedy against overfitting): watch held-out rows, keep each problem's best weights."""
+
+    def __init__(self, learner: Learner, examples: Examples, choices: Choices, held_out: IntArray) -> None:
+        from rosenblatt.inputs import rows
+
+        self.learner, self.choices = learner, choices
+        self.rows, self.codes = rows(examples.rows.take(held_out)), examples.codes[held_out]
+        self.fewest = np.full(learner.n_problems, np.iinfo(np.int64).max)
+        self.waited = np.zeros(learner.n_problems, np.int64)
+        self.best = [learner.snapshot()] * learner.n_problems
+
+    def exhausted(self) -> NDArray[np.bool_]:
+        """Look at the held-out rows, and say which problems have not done better for too long."""
+        count = mistakes(self.learner, self.rows, self.codes, self.choices)
+        better = count < self.fewest
+        if better.any():
+            now = self.learner.snapshot()
+            self.best = [now if yes else old for yes, old in zip(better, self.best, strict=True)]
+        self.fewest = np.minimum(self.fewest, count)
+        self.waited = np.where(better, 0, self.waited + 1)
+        return self.waited >= self.choices.n_iter_no_change
+
+    def restore(self) -> None:
+        """Back to the best weights."""
+        self.learner.restore(self.best)
+
+
+def mistakes(learner: Learner, rows: Rows, codes: Codes, choices: Choices) -> IntArray:
+    """How many mistakes each problem makes on these rows with whatever predicts, under the tie rule."""
+    scores = learner.scores(rows, choices.tie, choices.fit_intercept)
+    if learner.joint:
+        return np.asarray([np.count_nonzero(~joint_right(scores, codes, choices.tie))])
+    y = signs(codes, learner.n_classes)
+    if choices.tie == "mistake":
+        wrong = y * scores <= 0
+    elif choices.tie == "positive":
+        wrong = (scores >= 0) != (y > 0)
+    else:
+        wrong = (scores > 0) != (y > 0)
+    return np.asarray(np.count_nonzero(wrong, axis=0))
+
+
+def signs(codes: Codes, n_classes: int) -> IntArray:
+    """The labels of each binary problem, +1 or −1: a column each."""
+    if n_classes == 2:
+        return (2 * codes.astype(np.int64) - 1)[:, np.newaxis]
+    return np.where(codes[:, np.newaxis] == np.arange(n_classes), 1, -1)
+
+
+def joint_right(scores: FloatArray, codes: Codes, tie: str) -> NDArray[np.bool_]:
+    """Where the true class wins. A tied top goes to nobody, to the highest or to the lowest class, as the rule says."""
+    places = np.arange(len(codes))
+    truth = scores[places, codes]
+    if tie == "mistake":
+        rivals = scores.copy()
+        rivals[places, codes] = -np.inf
+        right: NDArray[np.bool_] = truth > rivals.max(axis=1)
+        return right
+    predicted: NDArray[np.bool_] = joint_predicted(scores, tie) == codes
+    return predicted
+
+
+def joint_predicted(scores: FloatArray, tie: str) -> IntArray:
+    """The class with the highest score; among equals the lowest, or with tie="positive" the highest."""
+    highest: IntArray = np.argmax(scores, axis=1)
+    if tie == "positive":
+        highest = scores.shape[1] - 1 - np.argmax(scores[:, ::-1], axis=1)
+    return highest
+
+
+def separates(learner: Learner, examples: Examples, choices: Choices) -> bool:
+    """One strict pass (y · score > 0 everywhere) with whatever predicts; it ends at the first row that fails."""
+    if learner.votes is not None:
+        counts = examples.counts()
+        for block, votes in learner.vote_blocks(examples.rows, choices.tie, choices.fit_intercept):
+            codes = examples.codes[block]
+            if learner.joint:
+                right = joint_right(votes.astype(np.float64), codes, "mistake")
+            else:
+                right = np.min(signs(codes, learner.n_classes) * votes, axis=1) > 0
+            if not (right if counts is None else right | ~counts[block]).all():
+                return False
+        return True
+    judge = Learner(learner.n_classes, learner.n_features, joint=learner.joint, readout="last")
+    vectors, offsets, _ = learner.predictors()
+    judge.start_from(vectors, offsets)
+    outcome = _engine.run(
+        examples.rows.view,
+        examples.engine_labels(judge, examples.visited()),
+        choices.rule(learn=False),
+        _engine.Schedule(max_passes=1, threads=choices.threads),
+        judge.engine_weights(np.ones(judge.n_problems, bool)),
+    )
+    if outcome.error is not None:
+        raise outcome.error
+    return all(outcome.converged)
