@@ -9,9 +9,11 @@ namespace rosenblatt {
 
 struct Kernels {
   const char* name;
-  // One problem visits the rows of a turn, in order, learning from its mistakes.
-  Block (*binary)(const Rows&, const Examples&, const Rule&, Problem&, const Turn&);
-  Block (*joint)(const Rows&, const Examples&, const Rule&, Problem&, const Turn&);
+  // Problems visit the rows of a turn, in order, learning from their mistakes. stops, Stop::none at first: why each
+  // stopped before the end.
+  void (*binary)(const Rows&, const Examples&, const Rule&, Problem* const* problems, int64_t n, const Turn&,
+                 Stop* stops);
+  void (*joint)(const Rows&, const Examples&, const Rule&, Problem& problem, const Turn&, Stop* stop);
   // The keyed permutation: places first .. first + count of it into out (order.hpp).
   void (*permute)(uint64_t key, int bits, uint64_t first, int64_t count, uint64_t* out);
   // The position of the first value that is NaN or infinite, or -1.

@@ -32,29 +32,51 @@ struct AsStored {
   static constexpr bool kConsecutive = true;
   int64_t first;
   int64_t operator[](int64_t i) const { return first + i; }
-  const int16_t* codes(const Examples& examples, int64_t i, int16_t*) const { return examples.codes + first + i; }
-  template <int G, class View>
-  ALWAYS_INLINE void fetch(const View&, const Examples&, int64_t, int64_t) const {
-  }  // the machine sees a stream and fetches ahead itself
+  AsStored from(int64_t i) const { return {first + i}; }
+  template <int N>
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t*) const {
+    return examples.codes + first + i;
+  }
 };
 struct Listed {
   static constexpr bool kConsecutive = false;
   const int64_t* ids;
   int64_t operator[](int64_t i) const { return ids[i]; }
-  template <int G>
-  const int16_t* codes(const Examples& examples, int64_t i, int16_t (&room)[G]) const {
-    for (int q = 0; q < G; ++q) room[q] = examples.codes[ids[i + q]];
+  Listed from(int64_t i) const { return {ids + i}; }
+  template <int N>
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t* room) const {
+    for (int q = 0; q < N; ++q) room[q] = examples.codes[ids[i + q]];
     return room;
   }
-  template <int G, class View>
-  ALWAYS_INLINE void fetch(const View& view, const Examples& examples, int64_t i, int64_t have) const {
-    const int64_t next = i + view.ahead(), later = next + 16;
-    for (int64_t k = later; k < later + G && k < have; ++k) view.announce(ids[k]);
-    for (int64_t k = next; k < next + G && k < have; ++k) {
-      view.fetch(ids[k]);
-      prefetch_far(examples.codes + ids[k]);
+};
+
+// Asks for rows some way ahead, each once: after a mistake the loop comes back to rows that are on their way already.
+class Ahead {
+ public:
+  explicit Ahead(int64_t distance) : distance_(distance), next_(distance) {}  // nearer rows: asked for last turn
+
+  // A list jumps about, so its rows, their labels and where they start are asked for; a stream the machine sees itself.
+  template <class View>
+  ALWAYS_INLINE void fetch(const View& view, const Examples& examples, const Listed& ids, int64_t i, int64_t have) {
+    const int64_t end = i + distance_ < have ? i + distance_ : have;
+    for (; next_ < end; ++next_) {
+      if (next_ + kFurther < have) view.announce(ids[next_ + kFurther]);
+      view.fetch(ids[next_]);
+      prefetch_far(examples.codes + ids[next_]);
     }
   }
+  template <class View>
+  ALWAYS_INLINE void fetch(const View&, const Examples&, const AsStored&, int64_t, int64_t) {}
+
+  template <class View, class Ids>
+  ALWAYS_INLINE void fetch_rows(const View& view, const Ids& ids, int64_t i, int64_t have) {
+    const int64_t end = i + distance_ < have ? i + distance_ : have;
+    for (; next_ < end; ++next_) view.fetch(ids[next_]);
+  }
+
+ private:
+  static constexpr int64_t kFurther = 16;
+  int64_t distance_, next_;
 };
 
 // w += step * x (000 eq. 3.6 and 3.7), and what the average needs.
@@ -72,61 +94,74 @@ inline void update(const View& view, const Rule& rule, Problem& problem, int32_t
   if (rule.fit_intercept) problem.b_late[vector] += late;
 }
 
+struct Settled {
+  int64_t rows;  // how many rows of the group are dealt with
+  Stop stop;
+};
+
+// Rows i, i + 1, ... of a group have these scores, and one at least is not clearly right. Learns from the first mistake
+// among them; the scores behind it are then out of date.
+template <class View, class Ids>
+Settled settle(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
+               int64_t i, int group, const double* score) {
+  for (int q = 0; q < group; ++q) {
+    const int64_t row = ids[i + q];
+    const double y = examples.codes[row] == problem.positive ? 1.0 : -1.0;
+    if (!std::isfinite(score[q])) return {q, Stop::not_finite};
+    if (!is_mistake(score[q], y, rule.tie)) continue;  // a tie that this rule forgives
+    const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y));
+    if (step == 0) continue;
+    problem.visits += q + 1;
+    if (!rule.learn) return {q + 1, Stop::mistake};
+    update(view, rule, problem, 0, row, step, problem.visits);
+    ++problem.updates;
+    ++problem.mistakes;
+    problem.loss += std::fabs(score[q]);
+    if (problem.listener) problem.listener->heard({row, problem.visits, step, -1, -1});
+    const bool spent = problem.updates == rule.max_updates;
+    return {q + 1, spent ? Stop::budget : rule.restart ? Stop::mistake : Stop::none};
+  }
+  problem.visits += group;
+  return {group, Stop::none};
+}
+
 // One binary problem visits rows in the given order (002 Algorithm 5, lines 4 to 10).
 //
 // Several rows are scored together, which is how the memory's speed is reached; a mistake at one of them throws away the
 // scores behind it, so the result is that of one row at a time. The score of a row with a NaN or an infinity is not
 // finite, so looking for z <= DBL_MAX checks the data for nothing.
 template <class View, class Ids>
-Block learn_binary(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
-                   int64_t count, int64_t have) {
-  constexpr int G = View::kAtOnce;
-  const double* w = problem.w;
-  double b = problem.b[0];
+Stop learn_binary(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
+                  int64_t count, int64_t have) {
+  constexpr int G = View::kAtOnce, kFew = G < 4 ? G : 4;
+  Ahead ahead(view.ahead());
   for (int64_t i = 0; i < count;) {
-    if (have > count) ids.template fetch<G>(view, examples, i, have);
-    // The last rows of a turn fill the group with copies of one row; what these score is not looked at.
-    const int group = count - i < G ? static_cast<int>(count - i) : G;
+    if (have > count) ahead.fetch(view, examples, ids, i + G, have);
+    const int64_t left = count - i;
+    const int group = left < kFew ? static_cast<int>(left) : left < G ? kFew : G;
     double score[G];
     int16_t codes[G];
-    int64_t padded_ids[G];
     bool all_right;
     if (group == G) {
-      all_right = view.score(ids, i, w, b, ids.codes(examples, i, codes), problem.positive, score);
-    } else {
-      for (int q = 0; q < G; ++q) padded_ids[q] = ids[i + (q < group ? q : 0)];
-      all_right = view.score(Listed{padded_ids}, 0, w, b, Listed{padded_ids}.codes(examples, 0, codes),
-                             problem.positive, score);
+      all_right = view.template score<G>(ids, i, problem, ids.template codes<G>(examples, i, codes), score);
+    } else if (group == kFew) {
+      all_right = view.template score<kFew>(ids, i, problem, ids.template codes<kFew>(examples, i, codes), score);
+    } else {  // the last rows of a turn; copies of one row fill the group, and what these score is not looked at
+      int64_t few[kFew];
+      for (int q = 0; q < kFew; ++q) few[q] = ids[i + (q < group ? q : 0)];
+      all_right =
+          view.template score<kFew>(Listed{few}, 0, problem, Listed{few}.codes<kFew>(examples, 0, codes), score);
     }
     if (all_right) {
+      problem.visits += group;
       i += group;
       continue;
     }
-    int q = 0;
-    double y = 0;
-    for (; q < group; ++q) {
-      y = examples.codes[ids[i + q]] == problem.positive ? 1.0 : -1.0;
-      if (!std::isfinite(score[q])) return {i + q, Stop::not_finite};
-      if (is_mistake(score[q], y, rule.tie) && weight(examples, ids[i + q], class_weight(problem, y)) != 0) break;
-    }
-    if (q == group) {  // only ties that this rule forgives, and rows that do not count
-      i += group;
-      continue;
-    }
-    const int64_t row = ids[i + q];
-    i += q + 1;
-    if (!rule.learn) return {i, Stop::mistake};
-    const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y));
-    update(view, rule, problem, 0, row, step, problem.visits + i);
-    b = problem.b[0];
-    ++problem.updates;
-    ++problem.mistakes;
-    problem.loss += std::fabs(score[q]);
-    if (problem.listener) problem.listener->heard({row, problem.visits + i, step, -1, -1});
-    if (problem.updates == rule.max_updates) return {i, Stop::budget};
-    if (rule.restart) return {i, Stop::mistake};
+    const Settled settled = settle(view, examples, rule, problem, ids, i, group, score);
+    if (settled.stop != Stop::none) return settled.stop;
+    i += settled.rows;
   }
-  return {count, Stop::none};
+  return Stop::none;
 }
 
 // The highest rival of the true class (lowest index first; highest first when ties are positive), and whether it wins.
@@ -145,13 +180,14 @@ inline Rival rival(const double* score, int32_t n, int32_t truth, Tie tie) {
 
 // The joint multi-class problem (Kesler's construction): one mistake moves the true class up and the highest rival down.
 template <class View, class Ids>
-Block learn_joint(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
-                  int64_t count, int64_t have) {
+Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
+                 int64_t count, int64_t have) {
   constexpr int G = 4;
+  Ahead ahead(view.ahead());
   const int32_t n = problem.n_vectors;
   double* score = problem.scores;
-  for (int64_t i = 0; i < count;) {
-    if (have > count) ids.template fetch<1>(view, examples, i, have);
+  for (int64_t i = 0; i < count; ++i) {
+    if (have > count) ahead.fetch(view, examples, ids, i + 1, have);
     const int64_t row = ids[i];
     int32_t k = 0;
     for (; k + G <= n; k += G) {
@@ -168,36 +204,91 @@ Block learn_joint(const View& view, const Examples& examples, const Rule& rule, 
       score[k] += problem.b[k];
       finite &= std::fabs(score[k]) <= DBL_MAX;
     }
-    if (!finite) return {i, Stop::not_finite};
-    ++i;
+    if (!finite) return Stop::not_finite;
+    ++problem.visits;
     const int32_t truth = examples.codes[row];
     const Rival other = rival(score, n, truth, rule.tie);
     const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
     if (!other.wins || step == 0) continue;
-    if (!rule.learn) return {i, Stop::mistake};
-    update(view, rule, problem, truth, row, step, problem.visits + i);
-    update(view, rule, problem, other.index, row, -step, problem.visits + i);
+    if (!rule.learn) return Stop::mistake;
+    update(view, rule, problem, truth, row, step, problem.visits);
+    update(view, rule, problem, other.index, row, -step, problem.visits);
     ++problem.updates;
     ++problem.mistakes;
     problem.loss += score[other.index] - score[truth];
-    if (problem.listener) problem.listener->heard({row, problem.visits + i, step, truth, other.index});
-    if (problem.updates == rule.max_updates) return {i, Stop::budget};
-    if (rule.restart) return {i, Stop::mistake};
+    if (problem.listener) problem.listener->heard({row, problem.visits, step, truth, other.index});
+    if (problem.updates == rule.max_updates) return Stop::budget;
+    if (rule.restart) return Stop::mistake;
   }
-  return {count, Stop::none};
+  return Stop::none;
 }
 
-Block binary(const Rows& rows, const Examples& examples, const Rule& rule, Problem& problem, const Turn& turn) {
-  return with_view(rows, [&](auto view) {
-    if (turn.ids) return learn_binary(view, examples, rule, problem, Listed{turn.ids}, turn.count, turn.have);
-    return learn_binary(view, examples, rule, problem, AsStored{turn.first}, turn.count, turn.have);
+// P problems at once: four rows are scored for all of them together, and a problem that makes a mistake goes on by itself
+// to the end of the four. Problems do not know of each other, so this is each of them alone, only faster.
+template <int P, class View, class Ids>
+void visit_together(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems,
+                    const Ids& ids, int64_t count, int64_t have, Stop* stops) {
+  Ahead ahead(view.ahead());
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    if (have > count) ahead.fetch_rows(view, ids, i + 4, have);
+    bool right[P];
+    double score[P][4];
+    int16_t codes[4];
+    view.template judge<P>(ids, i, problems, ids.template codes<4>(examples, i, codes), score, right);
+    for (int k = 0; k < P; ++k) {
+      if (stops[k] != Stop::none) continue;
+      if (right[k]) {
+        problems[k]->visits += 4;
+        continue;
+      }
+      const Settled settled = settle(view, examples, rule, *problems[k], ids, i, 4, score[k]);
+      stops[k] = settled.stop;
+      if (settled.rows == 4 || settled.stop != Stop::none) continue;
+      const int64_t left = 4 - settled.rows;
+      stops[k] = learn_binary(view, examples, rule, *problems[k], ids.from(i + settled.rows), left, left);
+    }
+  }
+  for (int k = 0; k < P && i < count; ++k) {
+    if (stops[k] != Stop::none) continue;
+    stops[k] = learn_binary(view, examples, rule, *problems[k], ids.from(i), count - i, count - i);
+  }
+}
+
+template <class View, class Ids>
+void visit_all(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
+               const Ids& ids, int64_t count, int64_t have, Stop* stops) {
+  int64_t k = 0;
+  if constexpr (View::kProblemsAtOnce > 1) {
+    constexpr int P = View::kProblemsAtOnce;
+    for (; k + P <= n; k += P, have = count) {
+      visit_together<P>(view, examples, rule, problems + k, ids, count, have, stops + k);
+    }
+    for (; k + 2 <= n; k += 2, have = count) {
+      visit_together<2>(view, examples, rule, problems + k, ids, count, have, stops + k);
+    }
+  }
+  for (; k < n; ++k, have = count) stops[k] = learn_binary(view, examples, rule, *problems[k], ids, count, have);
+}
+
+// `have = count` after the first: the rows to come are on their way, the other problems need not ask for them again.
+void binary(const Rows& rows, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
+            const Turn& turn, Stop* stops) {
+  const bool often_mistaken = n == 1 && problems[0]->updates * 16 > problems[0]->visits;
+  with_view(rows, often_mistaken, [&](auto view) {
+    if (turn.ids) {
+      visit_all(view, examples, rule, problems, n, Listed{turn.ids}, turn.count, turn.have, stops);
+    } else {
+      visit_all(view, examples, rule, problems, n, AsStored{turn.first}, turn.count, turn.have, stops);
+    }
   });
 }
 
-Block joint(const Rows& rows, const Examples& examples, const Rule& rule, Problem& problem, const Turn& turn) {
-  return with_view(rows, [&](auto view) {
-    if (turn.ids) return learn_joint(view, examples, rule, problem, Listed{turn.ids}, turn.count, turn.have);
-    return learn_joint(view, examples, rule, problem, AsStored{turn.first}, turn.count, turn.have);
+void joint(const Rows& rows, const Examples& examples, const Rule& rule, Problem& problem, const Turn& turn,
+           Stop* stop) {
+  with_view(rows, false, [&](auto view) {
+    *stop = turn.ids ? learn_joint(view, examples, rule, problem, Listed{turn.ids}, turn.count, turn.have)
+                     : learn_joint(view, examples, rule, problem, AsStored{turn.first}, turn.count, turn.have);
   });
 }
 

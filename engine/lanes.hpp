@@ -37,8 +37,21 @@ struct FourLanes {
   __m256d fours() const { return a; }
 };
 
-#if defined(__AVX512F__)
+struct EightLanesInHalves {
+  static constexpr int64_t kLanes = 8;
+  __m256d a = _mm256_setzero_pd(), b = _mm256_setzero_pd();
+  static EightLanesInHalves load(const double* p) { return {_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)}; }
+  static EightLanesInHalves load(const float* p) {
+    return {_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
+  }
+  void add_product(const EightLanesInHalves& x, const EightLanesInHalves& w) {
+    a = _mm256_add_pd(a, _mm256_mul_pd(x.a, w.a));
+    b = _mm256_add_pd(b, _mm256_mul_pd(x.b, w.b));
+  }
+  __m256d fours() const { return _mm256_add_pd(a, b); }
+};
 
+#if defined(__AVX512F__)
 struct EightLanes {
   static constexpr int64_t kLanes = 8;
   __m512d a = _mm512_setzero_pd();
@@ -47,23 +60,8 @@ struct EightLanes {
   void add_product(const EightLanes& x, const EightLanes& w) { a = _mm512_add_pd(a, _mm512_mul_pd(x.a, w.a)); }
   __m256d fours() const { return _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1)); }
 };
-
 #else
-
-struct EightLanes {
-  static constexpr int64_t kLanes = 8;
-  __m256d a = _mm256_setzero_pd(), b = _mm256_setzero_pd();
-  static EightLanes load(const double* p) { return {_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)}; }
-  static EightLanes load(const float* p) {
-    return {_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
-  }
-  void add_product(const EightLanes& x, const EightLanes& w) {
-    a = _mm256_add_pd(a, _mm256_mul_pd(x.a, w.a));
-    b = _mm256_add_pd(b, _mm256_mul_pd(x.b, w.b));
-  }
-  __m256d fours() const { return _mm256_add_pd(a, b); }
-};
-
+using EightLanes = EightLanesInHalves;
 #endif
 
 template <class Sum>
@@ -131,17 +129,18 @@ struct FourLanes {
   __m128d twos() const { return _mm_add_pd(a, b); }
 };
 
-struct EightLanes {
+struct EightLanesInHalves {
   static constexpr int64_t kLanes = 8;
   FourLanes low, high;
-  static EightLanes load(const double* p) { return {FourLanes::load(p), FourLanes::load(p + 4)}; }
-  static EightLanes load(const float* p) { return {FourLanes::load(p), FourLanes::load(p + 4)}; }
-  void add_product(const EightLanes& x, const EightLanes& w) {
+  static EightLanesInHalves load(const double* p) { return {FourLanes::load(p), FourLanes::load(p + 4)}; }
+  static EightLanesInHalves load(const float* p) { return {FourLanes::load(p), FourLanes::load(p + 4)}; }
+  void add_product(const EightLanesInHalves& x, const EightLanesInHalves& w) {
     low.add_product(x.low, w.low);
     high.add_product(x.high, w.high);
   }
   __m128d twos() const { return _mm_add_pd(_mm_add_pd(low.a, high.a), _mm_add_pd(low.b, high.b)); }
 };
+using EightLanes = EightLanesInHalves;
 
 template <class Sum>
 double total(const Sum& sum) {
@@ -167,6 +166,7 @@ struct PlainLanes {
 };
 using FourLanes = PlainLanes<4>;
 using EightLanes = PlainLanes<8>;
+using EightLanesInHalves = EightLanes;
 
 inline double total(const FourLanes& s) { return (s.lane[0] + s.lane[2]) + (s.lane[1] + s.lane[3]); }
 inline double total(const EightLanes& s) {
@@ -189,14 +189,14 @@ bool finish(const Group<Sum, G>& s, double b, const int16_t* codes, int16_t posi
 }
 #endif
 
-// How many rows are scored together, by measurement: enough to hide the latency of the sums, not more than the registers
-// hold.
+// How many rows are scored together, and how many problems, by measurement: enough to hide the latency of the sums, not
+// more than the registers hold.
 #if defined(__AVX512F__)
-constexpr int kManyRows = 8, kSomeRows = 4;
+constexpr int kManyRows = 8, kSomeRows = 4, kTogether = 4;
 #elif defined(__AVX2__)
-constexpr int kManyRows = 4, kSomeRows = 4;
+constexpr int kManyRows = 4, kSomeRows = 4, kTogether = 1;
 #else
-constexpr int kManyRows = 2, kSomeRows = 2;
+constexpr int kManyRows = 2, kSomeRows = 2, kTogether = 1;
 #endif
 
 // gcc takes a function that only prefetches for one without effects and drops calls to it, so these must be inlined.

@@ -35,7 +35,7 @@ int64_t mean_row_length(const Rows& rows) {
 int64_t rows_per_turn(const Rows& rows, int64_t vectors, bool as_stored) {
   const int64_t length = std::max<int64_t>(1, mean_row_length(rows));
   const int64_t bytes = length * (rows.values == Values::float32 ? 4 : 8);
-  const int64_t fitting = vectors > 1 ? 24000 / bytes : as_stored ? 16384 : 1024;
+  const int64_t fitting = vectors > 1 ? (24000 / bytes + 7) / 8 * 8 : as_stored ? 16384 : 1024;
   const int64_t prompt = 4000000 / (length * vectors);  // so that Ctrl-C is answered soon
   return std::max<int64_t>(4, std::min(fitting, prompt));
 }
@@ -98,18 +98,28 @@ class Sweep {
     return in_pass_ > 0;
   }
 
-  void visit(Turn turn) {
+  void visit(const Turn& turn) {
     const Kernels& kernel = kernels();
+    visiting_.clear();
+    for (Member& m : members_) {
+      if (m.in_pass) visiting_.push_back(m.problem);
+    }
+    stops_.assign(visiting_.size(), Stop::none);
+    if (joint_) {
+      kernel.joint(rows_, examples_, rule_, *visiting_[0], turn, stops_.data());
+    } else {
+      kernel.binary(rows_, examples_, rule_, visiting_.data(), static_cast<int64_t>(visiting_.size()), turn,
+                    stops_.data());
+    }
+    size_t k = 0;
     for (Member& m : members_) {
       if (!m.in_pass) continue;
-      const Block block = (joint_ ? kernel.joint : kernel.binary)(rows_, examples_, rule_, *m.problem, turn);
-      m.problem->visits += block.visited;
-      turn.have = turn.count;  // the next rows are on their way; the other problems need not ask for them again
-      if (block.stop == Stop::none) continue;
+      const Stop stop = stops_[k++];
+      if (stop == Stop::none) continue;
       m.in_pass = false;
       --in_pass_;
-      if (block.stop == Stop::budget || !rule_.learn) m.history->active = false;
-      if (block.stop == Stop::not_finite) end_.store(static_cast<int>(End::not_finite));
+      if (stop == Stop::budget || !rule_.learn) m.history->active = false;
+      if (stop == Stop::not_finite) end_.store(static_cast<int>(End::not_finite));
     }
   }
 
@@ -131,6 +141,8 @@ class Sweep {
   const bool joint_;
   std::atomic<int>& end_;
   std::vector<Member> members_;
+  std::vector<Problem*> visiting_;
+  std::vector<Stop> stops_;
   int in_pass_ = 0;
 };
 

@@ -78,9 +78,4 @@ struct Turn {
 
 enum class Stop : int { none, mistake, budget, not_finite };
 
-struct Block {
-  int64_t visited;
-  Stop stop;
-};
-
 }  // namespace rosenblatt

@@ -206,8 +206,8 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
     def _require_two(self, classes: NDArray[Any]) -> None:
         if len(classes) < 2:
             raise InputError(
-                f"{type(self).__name__} needs samples of at least two classes, got only one class: {classes.tolist()!r} "
-                "(rows of weight 0 do not count). With one class there is nothing to separate."
+                f"{type(self).__name__} needs samples of at least two classes, got only one class: "
+                f"{classes.tolist()!r} (rows of weight 0 do not count). With one class there is nothing to separate."
             )
 
     def _first_guess(self, classes: NDArray[Any], n_features: int, coef_init: Any, intercept_init: Any) -> Learner:
@@ -273,9 +273,9 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
         rows = "mistake" if report.last_mistakes == 1 else "mistakes"
         return (
             f"{type(self).__name__} stopped after max_iter={self.max_iter} passes; the last pass made "
-            f"{report.last_mistakes} {rows}. Either the classes cannot be separated by a hyperplane, and then no number "
-            "of passes will do (AveragedPerceptron is made for such data), or the margin is small: raise max_iter, "
-            "or scale the features (sklearn.preprocessing.StandardScaler)."
+            f"{report.last_mistakes} {rows}. Either the classes cannot be separated by a hyperplane, and then no "
+            "number of passes will do (AveragedPerceptron is made for such data), or the margin is small: raise "
+            "max_iter, or scale the features (sklearn.preprocessing.StandardScaler)."
         )
 
     # Parameters -----------------------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def _numbers(array: NDArray[Any]) -> NDArray[Any]:
             except ValueError:
                 where = f"row {place[0]}" + (f", feature {place[1]}" if len(place) > 1 else "")
                 raise InputError(
-                    f"{where} of X is {getattr(value, 'item', lambda: value)()!r}, which is not a number (could not convert string to float). "
+                    f"{where} of X is {str(value)!r}, which is not a number (could not convert string to float). "
                     "Encode text and categories first, for example with sklearn.preprocessing.OneHotEncoder."
                 ) from None
         raise

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from rosenblatt.classifier import LinearClassifier, MistakeDrivenClassifier
 
-_PARAMETERS = """
-    Parameters
+_C = TypeVar("_C", bound=MistakeDrivenClassifier)
+
+_PARAMETERS = """Parameters
     ----------
     penalty : None
         Accepted for scikit-learn's sake; a perceptron has no penalty.
@@ -72,20 +74,29 @@ _LINEAR = """    coef_, intercept_ : array
 """
 
 
+def _documented(*, max_iter: int, separates: str, linear: bool = True) -> Callable[[type[_C]], type[_C]]:
+    """Put the parameters and attributes that all three share into a class's docstring."""
+    shared = _PARAMETERS.format(max_iter=max_iter, separates=separates, linear=_LINEAR if linear else "").rstrip()
+
+    def document(cls: type[_C]) -> type[_C]:
+        cls.__doc__ = (cls.__doc__ or "").replace("<parameters and attributes>", shared)
+        return cls
+
+    return document
+
+
+@_documented(
+    max_iter=100, separates="Every row is strictly on its side of the hyperplane (of each, with several classes)."
+)
 class Perceptron(LinearClassifier):
-    __doc__ = (
-        """Rosenblatt's perceptron: add each mistaken row to w, predict with the last w.
+    """Rosenblatt's perceptron: add each mistaken row to w, predict with the last w.
 
     On separable data it ends with a hyperplane that separates; ``converged_`` says so, and means it. A run that
     ``max_iter`` ends before that warns. Equal to scikit-learn's ``Perceptron(shuffle=False, tol=None)`` to the bit on
     dense float64 rows, and several times faster.
-"""
-        + _PARAMETERS.format(
-            max_iter=100,
-            linear=_LINEAR,
-            separates="Every row is strictly on its side of the hyperplane (of each, with several classes).",
-        )
-        + """
+
+    <parameters and attributes>
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -95,7 +106,7 @@ class Perceptron(LinearClassifier):
     >>> model.converged_, model.separates_, model.score(X, y == 0)
     (True, True, 1.0)
     """
-    )
+
     _readout = "last"
     _warns_when_not_converged = True
 
@@ -143,17 +154,15 @@ class Perceptron(LinearClassifier):
         )
 
 
+@_documented(max_iter=10, separates="Every row is strictly on its side of the averaged hyperplane.")
 class AveragedPerceptron(LinearClassifier):
-    __doc__ = (
-        """The perceptron that predicts with the average of all its vectors, by survival time (note 002).
+    """The perceptron that predicts with the average of all its vectors, by survival time (note 002).
 
     Made for data that no hyperplane separates: the average wavers less than the last vector. It costs no more than
     the plain perceptron: only mistakes touch the sums behind it.
-"""
-        + _PARAMETERS.format(
-            max_iter=10, linear=_LINEAR, separates="Every row is strictly on its side of the averaged hyperplane."
-        )
-        + """
+
+    <parameters and attributes>
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -163,20 +172,20 @@ class AveragedPerceptron(LinearClassifier):
     >>> model.score(X[1::2], y[1::2]) > 0.9
     True
     """
-    )
+
     _readout = "average"
 
 
+@_documented(max_iter=10, separates="The vote is strictly right for every row.", linear=False)
 class VotedPerceptron(MistakeDrivenClassifier):
-    __doc__ = (
-        """The perceptron in which all its vectors vote, each as often as it survived (note 002; Freund and Schapire).
+    """The perceptron in which all its vectors vote, each as often as it survived (note 002; Freund and Schapire).
 
     Kept as its mistakes, not as a vector for each: memory is that of the distinct mistaken rows and 28 bytes a
     mistake, which ``max_updates`` keeps in hand. Predicting a point costs its products with those rows and one
     addition a mistake. `decision_function` gives the votes for +1 less those for −1, as a share of all.
-"""
-        + _PARAMETERS.format(max_iter=10, linear="", separates="The vote is strictly right for every row.")
-        + """
+
+    <parameters and attributes>
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -186,5 +195,5 @@ class VotedPerceptron(MistakeDrivenClassifier):
     >>> model.score(X[1000:], y[1000:]) > 0.9
     True
     """
-    )
+
     _readout = "vote"

@@ -21,7 +21,7 @@ _PRODUCTS = 1 << 22  # numbers in a block of products: 32 MB
 
 
 class Places:
-    """Where the rows of one run are kept among the support rows: each row is kept once, however often it is mistaken."""
+    """Where the rows of one run are kept among the support rows: each once, however often it is mistaken."""
 
     def __init__(self) -> None:
         self._ids: IntArray = np.empty(0, np.int64)
