@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -326,6 +325,8 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
         return Choices(**(given | changes))
 
     def _held_out(self, codes: inputs.Codes, seed: int) -> IntArray:
+        from sklearn.model_selection import StratifiedShuffleSplit  # slow to import, and few hold rows out
+
         split = StratifiedShuffleSplit(test_size=self.validation_fraction, random_state=seed)
         try:
             _, held_out = next(split.split(np.zeros((len(codes), 1)), codes))
