@@ -58,8 +58,10 @@ class DenseRows {
     rows = {values_of(x), Indices::none, x.data(), nullptr, nullptr, n, d, n - unsafe, nullptr};
     const size_t size = rows.values == Values::float32 ? 4 : 8;
     tail_.resize(static_cast<size_t>(unsafe * d + padded - d) * size);
-    std::memcpy(tail_.data(), static_cast<const char*>(x.data()) + static_cast<size_t>(rows.safe * d) * size,
-                static_cast<size_t>(unsafe * d) * size);
+    if (unsafe > 0) {
+      const char* first = static_cast<const char*>(x.data()) + static_cast<size_t>(rows.safe * d) * size;
+      std::memcpy(tail_.data(), first, static_cast<size_t>(unsafe * d) * size);
+    }
     rows.tail = tail_.data();
   }
   Rows rows;

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "instruction_sets.hpp"
@@ -206,23 +208,39 @@ End run(const Rows& rows, const Examples& examples, const Rule& rule, const Sche
     return false;
   };
 
-  const size_t n_threads = std::min(n_sweeps, static_cast<size_t>(std::max(1, schedule.threads)));
-  auto work = [&](size_t thread, auto answer) {
-    for (size_t s = thread; s < n_sweeps && end.load() == 0; s += n_threads) sweeps[s].run(answer);
-  };
+  // Each thread takes the next sweep; the answer does not depend on which.
+  std::atomic<size_t> next{0};
   std::mutex lock;
-  std::condition_variable finished;
-  size_t working = n_threads - 1;
-  std::vector<std::thread> helpers;
-  for (size_t t = 1; t < n_threads; ++t) {
-    helpers.emplace_back([&, t] {
-      work(t, [] { return true; });
+  std::exception_ptr failure;
+  auto work = [&](auto answer) noexcept {
+    try {
+      for (size_t s; end.load() == 0 && (s = next.fetch_add(1)) < n_sweeps;) sweeps[s].run(answer);
+    } catch (...) {  // out of memory, say: everybody stops, and the caller hears of it
       std::lock_guard<std::mutex> hold(lock);
-      --working;
-      finished.notify_one();
-    });
+      failure = std::current_exception();
+      end.store(static_cast<int>(End::interrupted));
+    }
+  };
+  std::condition_variable finished;
+  size_t working = 0;
+  std::vector<std::thread> helpers;
+  const size_t n_threads = std::min(n_sweeps, static_cast<size_t>(std::max(1, schedule.threads)));
+  helpers.reserve(n_threads);
+  for (size_t t = 1; t < n_threads; ++t) {
+    try {
+      helpers.emplace_back([&] {
+        work([] { return true; });
+        std::lock_guard<std::mutex> hold(lock);
+        --working;
+        finished.notify_one();
+      });
+    } catch (const std::system_error&) {
+      break;  // the system gives no more threads; those there are will do
+    }
+    std::lock_guard<std::mutex> hold(lock);
+    ++working;
   }
-  work(0, ask);
+  work(ask);
   {  // The caller's thread goes on answering Ctrl-C while the others finish.
     std::unique_lock<std::mutex> hold(lock);
     while (!finished.wait_for(hold, std::chrono::milliseconds(25), [&] { return working == 0; })) {
@@ -232,6 +250,7 @@ End run(const Rows& rows, const Examples& examples, const Rule& rule, const Sche
     }
   }
   for (std::thread& t : helpers) t.join();
+  if (failure) std::rethrow_exception(failure);
   return static_cast<End>(end.load());
 }
 

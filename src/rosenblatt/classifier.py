@@ -127,7 +127,7 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(rows, codes, classes, weights)
         earlier = self.mistakes_per_pass_ if self._goes_on() else np.zeros(0, np.int64)
         choices = self._choices(seed=self._seed(), first_pass=len(earlier))
-        held_out = self._held_out(codes, choices.seed) if self.early_stopping else None
+        held_out = self._held_out(codes, examples.counts(), choices.seed) if self.early_stopping else None
         report = learning.fit(learner, examples, choices, held_out)
         report.mistakes_per_pass = np.concatenate([earlier, report.mistakes_per_pass])
         self._accept(X, classes, learner, examples, choices, report)
@@ -199,7 +199,7 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
                 f"and {classes[classes != np.floor(classes)][0]} looks like a measurement. Cast y to int or str "
                 "if these are classes."
             )
-        self._require_two(classes if weights is None else np.unique(codes[weights > 0]))
+        self._require_two(classes if weights is None else classes[np.unique(codes[weights > 0])])
         return classes, codes
 
     def _require_two(self, classes: NDArray[Any]) -> None:
@@ -324,18 +324,19 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
         }
         return Choices(**(given | changes))
 
-    def _held_out(self, codes: inputs.Codes, seed: int) -> IntArray:
+    def _held_out(self, codes: inputs.Codes, counts: NDArray[np.bool_] | None, seed: int) -> IntArray:
+        rows = np.arange(len(codes)) if counts is None else np.flatnonzero(counts)
         from sklearn.model_selection import StratifiedShuffleSplit  # slow to import, and few hold rows out
 
         split = StratifiedShuffleSplit(test_size=self.validation_fraction, random_state=seed)
         try:
-            _, held_out = next(split.split(np.zeros((len(codes), 1)), codes))
+            _, held_out = next(split.split(np.zeros((len(rows), 1)), codes[rows]))
         except ValueError as error:
             raise InputError(
-                f"early_stopping cannot hold out validation_fraction={self.validation_fraction} of {len(codes)} rows: "
+                f"early_stopping cannot hold out validation_fraction={self.validation_fraction} of {len(rows)} rows: "
                 f"{error}"
             ) from None
-        return np.sort(held_out).astype(np.int64)
+        return np.sort(rows[held_out]).astype(np.int64)
 
     # Predicting -----------------------------------------------------------------------------------------------------
 

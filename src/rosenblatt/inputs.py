@@ -50,7 +50,7 @@ class Rows:
     @property
     def values(self) -> NDArray[Any]:
         """The stored numbers, as one array."""
-        values: NDArray[Any] = self.dense if self.dense is not None else self.sparse.data
+        values: NDArray[Any] = self.dense if self.dense is not None else self.sparse.data[: self.sparse.indptr[-1]]
         return values
 
     def require_finite(self) -> None:
@@ -100,7 +100,11 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
     names = None
     if not isinstance(X, np.ndarray):
         X, names = _from_frame(X)
+    if np.ma.is_masked(X):
+        raise InputError("X is a masked array with masked values: remove those rows or fill them in first")
     array = np.asarray(X)
+    if array.dtype.kind in "mM":
+        raise InputError("X holds dates or durations: turn them into numbers first, for example into days")
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported\n{array!r}\n")
     if array.dtype.kind not in "fiub":
@@ -112,7 +116,7 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
             "or array.reshape(1, -1) if it contains a single sample."
         )
     _require_some(array.shape, estimator)
-    dense = np.ascontiguousarray(array, dtype=_float_type(array.dtype))
+    dense = np.require(array, dtype=_float_type(array.dtype), requirements=["C", "ALIGNED"])
     return Rows(dense, None, _engine.DenseRows(dense), names)
 
 
@@ -135,7 +139,9 @@ def _sparse_rows(X: Any, estimator: str) -> Rows:
     if indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     try:
-        data, indices, indptr = (np.ascontiguousarray(part) for part in (csr.data, indices, indptr))
+        used = slice(int(indptr[-1]))  # a matrix may have room for more
+        parts = (csr.data[used], indices[used], indptr)
+        data, indices, indptr = (np.require(part, requirements=["C", "ALIGNED"]) for part in parts)
         view = _engine.SparseRows(data, indices, indptr, n_features=csr.shape[1])
     except ValueError as error:
         raise InputError(f"the sparse matrix is damaged: {error}") from None
@@ -206,7 +212,16 @@ def labels(y: Any, n: int) -> NDArray[Any]:
         )
     if y.dtype.kind == "f" and _engine.first_not_finite(np.ascontiguousarray(y, _float_type(y.dtype))) >= 0:
         raise InputError(f"Input y contains NaN or infinity: y[{int(np.argmin(np.isfinite(y)))}].")
+    if y.dtype.kind == "O":
+        _require_labels(y)
     return np.asarray(y)
+
+
+def _require_labels(y: NDArray[Any]) -> None:
+    for i, label in enumerate(y):
+        missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+        if missing or (isinstance(label, float) and label != label):
+            raise InputError(f"y[{i}] is {label!r}: every row needs a label. Remove the rows without one.")
 
 
 def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
@@ -301,8 +316,8 @@ def class_weight(given: Any, classes: NDArray[Any], codes: Codes) -> FloatArray:
     if unknown:
         raise InputError(f"class_weight names {unknown!r}, which are not among the classes {names!r}")
     weights = np.asarray([float(given.get(name, 1.0)) for name in names])
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError(f"class_weight must be finite and not negative, got {given!r}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InputError(f"class_weight must be finite and not negative, and not all zero, got {given!r}")
     return weights
 
 

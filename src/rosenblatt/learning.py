@@ -112,6 +112,7 @@ class Learner:
         self.intercepts: FloatArray = np.zeros(self.n_vectors)
         self.visits: IntArray = np.zeros(self.n_problems, np.int64)
         self.updates: IntArray = np.zeros(self.n_problems, np.int64)
+        self.converged: NDArray[np.bool_] = np.zeros(self.n_problems, np.bool_)
         self.late_weights = _aligned_zeros(self.weights.shape) if readout == "average" else None
         self.late_intercepts = np.zeros_like(self.intercepts) if readout == "average" else None
         self.votes = Votes(self.n_problems) if readout == "vote" else None
@@ -129,13 +130,13 @@ class Learner:
     def coef(self) -> FloatArray:
         """The vectors that predict: the last ones or their averages. A vote has no such vector; it gives the last."""
         vectors, _, divisors = self.predictors()
-        return vectors if self.late_weights is None else vectors / divisors[:, np.newaxis]
+        return vectors / divisors[:, np.newaxis]
 
     @property
     def intercept(self) -> FloatArray:
         """The intercepts that predict."""
         _, offsets, divisors = self.predictors()
-        return offsets if self.late_weights is None else offsets / divisors
+        return offsets / divisors
 
     def predictors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Vectors, offsets, and what to divide their scores by.
@@ -148,6 +149,12 @@ class Learner:
         visits = np.broadcast_to(np.maximum(self.visits, 1), self.n_vectors).astype(np.float64)
         late = self.late_weights[:, : self.n_features]
         return visits[:, np.newaxis] * last - late, visits * offset - self.late_intercepts, visits
+
+    def is_finite(self) -> bool:
+        """Whether the weights, and what predicts, are within the range of float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            numbers = (self.weights, self.intercepts, *self.predictors())
+        return all(bool(np.isfinite(part).all()) for part in numbers)
 
     def engine_weights(self, active: NDArray[np.bool_]) -> _engine.Weights:
         """The arrays that the engine changes in place."""
@@ -193,7 +200,7 @@ class Learner:
         kept: dict[str, Any] = {name: array.copy() for name, array in arrays.items() if array is not None}
         return kept | {"lengths": self.votes.lengths() if self.votes else None}
 
-    _ARRAYS = ("weights", "intercepts", "visits", "updates", "late_weights", "late_intercepts")
+    _ARRAYS = ("weights", "intercepts", "visits", "updates", "converged", "late_weights", "late_intercepts")
 
     def restore(self, best: list[dict[str, Any]]) -> None:
         """Take back each problem's own snapshot."""
@@ -201,7 +208,7 @@ class Learner:
             vectors = slice(None) if self.joint else problem
             for name in self._ARRAYS:
                 if name in kept:
-                    where = problem if name in ("visits", "updates") else vectors
+                    where = problem if name in ("visits", "updates", "converged") else vectors
                     getattr(self, name)[where] = kept[name][where]
         if self.votes is not None:
             self.votes.truncate([kept["lengths"][problem] for problem, kept in enumerate(best)])
@@ -263,6 +270,7 @@ def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArr
     # A pass over all rows finds NaN and infinity by itself; where none is certain, they are looked for first.
     if visited is not None or choices.restart or choices.max_updates is not None:
         examples.rows.require_finite()
+    visits, at_rest = learner.visits.copy(), learner.converged.copy()
     run = _Run(learner, examples, choices, visited)
     watch = _HeldOut(learner, examples, choices, held_out) if held_out is not None else None
     loss = _LossRule(choices, len(examples.rows) if visited is None else len(visited))
@@ -276,6 +284,11 @@ def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArr
                 run.active &= ~watch.exhausted()
     if watch is not None:
         watch.restore()
+    # A problem that goes on after it came to rest, and only finds that it still is, has not moved: the visits of that
+    # pass do not count, so that two short runs are one long one.
+    still = at_rest & np.asarray([len(h) > 0 and not np.concatenate(h).any() for h in run.histories])
+    learner.visits[still] = visits[still]
+    learner.converged[:] = run.converged
     return run.report()
 
 
@@ -290,6 +303,7 @@ def learn_batch(learner: Learner, examples: Examples, choices: Choices) -> Repor
         except WeightOverflowError:
             learner.restore([before] * learner.n_problems)
             raise
+    learner.converged &= run.converged  # a batch without a mistake says nothing of the other rows
     return run.report()
 
 
@@ -326,7 +340,7 @@ class _Run:
             keep_log=self.learner.votes is not None,
             progress=self.tick,
         )
-        if not (outcome.finite and np.isfinite(self.learner.weights).all()):
+        if not (outcome.finite and self.learner.is_finite()):
             self.examples.rows.require_finite()
             raise WeightOverflowError(
                 "the weights or a score grew beyond the range of float64 while learning. "

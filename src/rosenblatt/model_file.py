@@ -53,7 +53,7 @@ _STATE = {  # what the JSON holds, and of which type each entry is
     "separates_": (bool,),
     "sha256": (str,),
 }
-_TENSORS = {"weights", "intercepts", "visits", "updates", "mistakes_per_pass"}
+_TENSORS = {"weights", "intercepts", "visits", "updates", "converged", "mistakes_per_pass"}
 _MORE_TENSORS = {
     "last": set(),
     "average": {"late_weights", "late_intercepts"},
@@ -478,6 +478,7 @@ def _check_tensors(tensors: Tensors, n_classes: int, d: int, *, joint: bool, rea
         _checked(tensors, name, (n_vectors,), np.float64)
     for name in sorted(expected & {"visits", "updates", "mistakes_of_problem"}):
         _counts(tensors, name, (n_problems,))
+    _checked(tensors, "converged", (n_problems,), np.bool_)
     _counts(tensors, "mistakes_per_pass", (None,))
     visits = tensors["visits"]
     _require((tensors["updates"] <= visits).all(), "it has more updates than visits")
