@@ -138,7 +138,7 @@ struct Weights {
 struct Labels {
   Array1<int16_t> codes;  // the class of each row
   int32_t n_classes;
-  bool joint;  // one problem for all classes; else class k + first_positive against the rest
+  bool joint;  // one problem for all classes; else each class against the rest
   std::optional<Array1<double>> sample_weight;
   Array1<double> class_weight;  // classes
   std::optional<Array1<int64_t>> subset;
@@ -230,7 +230,7 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) {
       if (progress.is_none()) return true;
-      write_back();
+      if (schedule.threads <= 1) write_back();  // other threads are changing what it would read
       try {
         progress();
         return true;

@@ -14,7 +14,7 @@ struct Kernels {
   void (*binary)(const Rows&, const Examples&, const Rule&, Problem* const* problems, int64_t n, const Turn&,
                  Stop* stops);
   void (*joint)(const Rows&, const Examples&, const Rule&, Problem& problem, const Turn&, Stop* stop);
-  // The keyed permutation: places first .. first + count of it into out (order.hpp).
+  // The keyed permutation: places first .. first + count of it into out (passes.hpp, Order).
   void (*permute)(uint64_t key, int bits, uint64_t first, int64_t count, uint64_t* out);
   // The position of the first value that is NaN or infinite, or -1.
   int64_t (*first_not_finite)(const void* values, Values type, int64_t count);

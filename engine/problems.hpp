@@ -43,7 +43,7 @@ struct Problem {
   int32_t n_vectors;
   double* w;       // n_vectors x stride, zero beyond column d
   double* b;       // n_vectors
-  double* w_late;  // sum of (visits before the update) * step * x, or null: behind the average, see learn()
+  double* w_late;  // sum of (visits before the update) * step * x, or null: behind the average, see update()
   double* b_late;
   int64_t stride;
   int16_t positive;                         // binary: the class code that counts as +1

@@ -521,3 +521,8 @@ def test_joint_mistakes_never_exceed_twice_the_squared_ratio(X, W, tie):
     run = tb.joint_perceptron(X, y, 3, tie=tie, fit_intercept=False)
     bound = Fraction(2 * max(tb.dot(x, x) for x in X) * sum(tb.dot(w, w) for w in W), gamma**2)
     assert run.converged and len(run.mistakes) <= bound
+
+
+def test_labels_other_than_minus_and_plus_one_are_refused_and_not_learned_forever():
+    with pytest.raises(ValueError, match=r"the labels must be -1 and \+1"):
+        tb.perceptron([[1, 2], [3, 4]], [0, 1])

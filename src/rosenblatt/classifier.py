@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +31,9 @@ LIMITS: dict[str, Limit] = {
     "shuffle": flag(),
     "restart": flag(),
     "verbose": Limit(choices=(True, False), kind=Integral, low=0),
-    "eta0": number(0, above=True, high=float(np.finfo(np.float64).max)),
+    "eta0": Limit(
+        kind=Real, low=0, open_low=True, high=float(np.finfo(np.float64).max), words="a finite number above 0"
+    ),
     "tie": Limit(choices=("mistake", "positive", "negative")),
     "multi_class": Limit(choices=("ovr", "joint")),
     "n_jobs": Limit(choices=(None,), kind=Integral),
@@ -125,7 +127,8 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = self._classes(y, weights)
         learner = self._first_guess(classes, rows.shape[1], coef_init, intercept_init)
         examples = self._examples(rows, codes, classes, weights)
-        earlier = self.mistakes_per_pass_ if self._goes_on() else np.zeros(0, np.int64)
+        new = not self._goes_on() or coef_init is not None or intercept_init is not None
+        earlier = np.zeros(0, np.int64) if new else self.mistakes_per_pass_
         choices = self._choices(seed=self._seed(), first_pass=len(earlier))
         held_out = self._held_out(codes, examples.counts(), choices.seed) if self.early_stopping else None
         report = learning.fit(learner, examples, choices, held_out)
@@ -274,7 +277,7 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
             f"{type(self).__name__} stopped after max_iter={self.max_iter} passes; the last pass made "
             f"{report.last_mistakes} {rows}. Either the classes cannot be separated by a hyperplane, and then no "
             "number of passes will do (AveragedPerceptron is made for such data), or the margin is small: raise "
-            "max_iter, or scale the features (sklearn.preprocessing.StandardScaler)."
+            "max_iter, or scale the features if they are not scaled yet (sklearn.preprocessing.StandardScaler)."
         )
 
     # Parameters -----------------------------------------------------------------------------------------------------
@@ -306,7 +309,19 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
             if not 0 <= self.random_state < 2**32:
                 raise InputError(f"random_state must be from 0 to 2**32 - 1, got {self.random_state}")
             return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        try:
+            generator = check_random_state(self.random_state)
+        except ValueError:
+            raise InputError(
+                "The 'random_state' parameter must be None, an integer or a RandomState. "
+                f"Got {self.random_state!r} instead"
+            ) from None
+        return int(generator.randint(np.iinfo(np.int32).max))
+
+    def _threads(self) -> int:
+        if self.n_jobs == 0:
+            raise InputError("The 'n_jobs' parameter must not be 0: -1 means all processors, None or 1 means one")
+        return min(effective_n_jobs(self.n_jobs), inputs.MAX_CLASSES)
 
     def _choices(self, **changes: Any) -> Choices:
         given = {
@@ -319,7 +334,7 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
             "max_updates": None if self.max_updates is None else min(int(self.max_updates), _INT64_MAX),
             "tol": None if self.tol is None else float(self.tol),
             "n_iter_no_change": int(self.n_iter_no_change),
-            "threads": effective_n_jobs(self.n_jobs),
+            "threads": self._threads(),
             "verbose": bool(self.verbose),
         }
         return Choices(**(given | changes))

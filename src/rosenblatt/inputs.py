@@ -78,7 +78,7 @@ class Rows:
         step = max(1, min(n, (1 << 22) // max(d, len(vectors), 1)))
         for first in range(0, n, step):
             rows = slice(first, min(first + step, n))
-            yield rows, np.asarray(self.block(rows).astype(np.float64) @ vectors.T)
+            yield rows, np.asarray(self.block(rows).astype(np.float64, copy=False) @ vectors.T)
 
     def block(self, rows: slice) -> Any:
         """Some rows in a stretch, dense or sparse as they are stored."""
@@ -106,14 +106,13 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
     if array.dtype.kind in "mM":
         raise InputError("X holds dates or durations: turn them into numbers first, for example into days")
     if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported\n{array!r}\n")
+        raise InputError("Complex data not supported: X must hold real numbers")
     if array.dtype.kind not in "fiub":
-        array = _numbers(array)
+        array = _numbers(array, names)
     if array.ndim != 2:
         raise InputError(
-            f"Expected 2D array, got {array.ndim}D array instead:\narray={array}.\n"
-            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
-            "or array.reshape(1, -1) if it contains a single sample."
+            f"X must have two dimensions, rows and features, got {array.ndim} (shape {array.shape}). "
+            "Reshape your data: array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single row."
         )
     _require_some(array.shape, estimator)
     dense = np.require(array, dtype=_float_type(array.dtype), requirements=["C", "ALIGNED"])
@@ -124,7 +123,7 @@ def _sparse_rows(X: Any, estimator: str) -> Rows:
     if X.ndim != 2:
         raise InputError(f"Expected 2D input, got input with shape {X.shape}. Reshape your data.")
     if X.dtype.kind == "c":
-        raise InputError(f"Complex data not supported\n{X!r}\n")
+        raise InputError("Complex data not supported: X must hold real numbers")
     if X.dtype.kind not in "fiub":
         raise InputError(f"a sparse X must hold numbers, got dtype {X.dtype}")
     _require_some(X.shape, estimator)
@@ -160,7 +159,7 @@ def _from_frame(X: Any) -> tuple[Any, Sequence[str] | None]:
     return frame.to_numpy(), [str(name) for name in frame.columns]
 
 
-def _numbers(array: NDArray[Any]) -> NDArray[Any]:
+def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> NDArray[Any]:
     """Objects and strings as float64; whatever is not a number is named."""
     try:
         return array.astype(np.float64)
@@ -170,6 +169,8 @@ def _numbers(array: NDArray[Any]) -> NDArray[Any]:
                 float(value)
             except ValueError:
                 where = f"row {place[0]}" + (f", feature {place[1]}" if len(place) > 1 else "")
+                if names is not None and len(place) > 1:
+                    where += f" ({names[place[1]]!r})"
                 raise InputError(
                     f"{where} of X is {str(value)!r}, which is not a number (could not convert string to float). "
                     "Encode text and categories first, for example with sklearn.preprocessing.OneHotEncoder."
@@ -211,7 +212,7 @@ def labels(y: Any, n: int) -> NDArray[Any]:
             f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}] (rows of X, labels of y)"
         )
     if y.dtype.kind == "f" and _engine.first_not_finite(np.ascontiguousarray(y, _float_type(y.dtype))) >= 0:
-        raise InputError(f"Input y contains NaN or infinity: y[{int(np.argmin(np.isfinite(y)))}].")
+        raise InputError(f"Input y contains NaN or infinity: y[{int(np.argmin(np.isfinite(y)))}]. Remove such rows.")
     if y.dtype.kind == "O":
         _require_labels(y)
     return np.asarray(y)
@@ -235,20 +236,24 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         return first.copy(), np.zeros(len(y), np.int16)
     other = y[np.argmin(same)]
     if np.logical_or(same, y == other).all():
-        classes = np.unique(np.asarray([first[0], other], dtype=y.dtype))
+        classes, _ = _sorted_classes(np.asarray([first[0], other], dtype=y.dtype))
         return classes, (y == classes[1]).astype(np.int16)
     if y.dtype.kind in "iub" and int(y.min()) > -(1 << 62) and int(y.max()) < min(1 << 62, int(y.min()) + (1 << 16)):
         return _encode_small_integers(y)
+    classes, codes = _sorted_classes(y)
+    _require_few(classes)
+    return classes, codes.astype(np.int16)
+
+
+def _sorted_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     try:
-        classes, codes = np.unique(y, return_inverse=True)
+        return np.unique(y, return_inverse=True)
     except TypeError:
         kinds = [type(label).__name__ for label in y]
         odd = next(i for i, kind in enumerate(kinds) if kind != kinds[0])
         raise InputError(
-            f"the labels cannot be sorted: y[0] is {y[0]!r} and y[{odd}] is {y[odd]!r}. Use labels of one type."
+            f"the labels cannot be sorted: y holds {y[0]!r} and {y[odd]!r}. Use labels of one type."
         ) from None
-    _require_few(classes)
-    return classes, codes.astype(np.int16)
 
 
 def _encode_small_integers(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
@@ -290,7 +295,7 @@ def sample_weight(weights: Any, n: int) -> FloatArray | None:
         return None
     if isinstance(weights, numbers.Real):
         weights = np.full(n, float(weights))
-    array = np.ascontiguousarray(weights, dtype=np.float64)
+    array = np.ascontiguousarray(_floats(weights, "sample_weight"))
     if array.shape != (n,):
         raise InputError(f"sample_weight.shape == {array.shape}, expected {(n,)}!")
     bad = ~np.isfinite(array) | (array < 0)
@@ -315,15 +320,22 @@ def class_weight(given: Any, classes: NDArray[Any], codes: Codes) -> FloatArray:
     unknown = [name for name in given if name not in names]
     if unknown:
         raise InputError(f"class_weight names {unknown!r}, which are not among the classes {names!r}")
-    weights = np.asarray([float(given.get(name, 1.0)) for name in names])
+    weights = _floats([given.get(name, 1.0) for name in names], "class_weight")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise InputError(f"class_weight must be finite and not negative, and not all zero, got {given!r}")
     return weights
 
 
+def _floats(values: Any, name: str) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers, got {values!r:.80}") from None
+
+
 def vectors(init: Any, shape: tuple[int, ...], name: str) -> FloatArray:
     """Check a first guess: finite numbers of the given shape (a vector will do for one row)."""
-    array = np.asarray(init, dtype=np.float64)
+    array = _floats(init, name)
     if array.size != math.prod(shape) or (array.ndim > 1 and array.shape != shape):
         raise InputError(f"{name} must have shape {shape}, got {array.shape}")
     if not np.isfinite(array).all():
@@ -344,6 +356,7 @@ class Limit:
     high: float = math.inf
     open_low: bool = False
     instead: str = ""  # what to do instead
+    words: str = ""  # what is allowed, where it is said best in words
 
     def allows(self, value: Any) -> bool:
         """Whether the value is within the limit."""
@@ -351,10 +364,15 @@ class Limit:
             return True
         if self.kind is None or isinstance(value, (bool, np.bool_)) or not isinstance(value, self.kind):
             return False
-        size = float(value)  # type: ignore[arg-type]
+        try:
+            size = float(value)  # type: ignore[arg-type]
+        except OverflowError:
+            return False
         return (size > self.low if self.open_low else size >= self.low) and size <= self.high
 
     def __str__(self) -> str:
+        if self.words:
+            return self.words
         parts = [repr(choice) for choice in self.choices]
         if self.kind is not None:
             what = "an integer" if self.kind is numbers.Integral else "a number"
@@ -368,7 +386,7 @@ class Limit:
 
 def flag() -> Limit:
     """True or False (numpy's too, and 0 or 1 as scikit-learn's verbose)."""
-    return Limit(choices=(True, False), kind=numbers.Integral, low=0, high=1)
+    return Limit(choices=(True, False), kind=numbers.Integral, low=0, high=1, words="True or False")
 
 
 def integer(low: int, *, none: bool = False) -> Limit:

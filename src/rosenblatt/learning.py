@@ -185,7 +185,9 @@ class Learner:
         assert self.votes is not None and self.first_weights is not None and self.first_intercepts is not None
         rule, visits = _engine.Tie[tie], self.visits.tolist()
         for block, products in self.votes.products(rows, fit_intercept):
-            guess = np.asarray(rows.block(block).astype(np.float64) @ self.first_weights[:, : self.n_features].T)
+            guess = np.asarray(
+                rows.block(block).astype(np.float64, copy=False) @ self.first_weights[:, : self.n_features].T
+            )
             scores = np.ascontiguousarray((guess + self.first_intercepts).T)
             if self.joint:
                 votes = self.votes.joint(visits[0], products, scores, rule)
@@ -300,7 +302,7 @@ def learn_batch(learner: Learner, examples: Examples, choices: Choices) -> Repor
     with run.interrupts:
         try:
             run.go(1)
-        except WeightOverflowError:
+        except BaseException:
             learner.restore([before] * learner.n_problems)
             raise
     learner.converged &= run.converged  # a batch without a mistake says nothing of the other rows
@@ -366,6 +368,7 @@ class _Run:
 
     def report(self) -> Report:
         """Everything so far."""
+        self.error = self.error or self.interrupts.error
         histories = [np.concatenate(history) for history in self.histories]
         total = np.zeros(max(len(h) for h in histories), np.int64)
         for history in histories:
@@ -442,8 +445,10 @@ class _HeldOut:
         return self.waited >= self.choices.n_iter_no_change
 
     def restore(self) -> None:
-        """Back to the best weights."""
-        self.learner.restore(self.best)
+        """Back to the best weights; a run that was interrupted before anything was compared keeps what it has."""
+        looked = self.fewest < np.iinfo(np.int64).max
+        now = self.learner.snapshot()
+        self.learner.restore([best if yes else now for yes, best in zip(looked, self.best, strict=True)])
 
 
 def mistakes(learner: Learner, rows: Rows, codes: Codes, choices: Choices) -> IntArray:

@@ -86,14 +86,15 @@ def _documented(*, max_iter: int, separates: str, linear: bool = True) -> Callab
 
 
 @_documented(
-    max_iter=100, separates="Every row is strictly on its side of the hyperplane (of each, with several classes)."
+    max_iter=100,
+    separates="Every row (of positive weight) is strictly on its side of the hyperplane, of each with several classes.",
 )
 class Perceptron(LinearClassifier):
     """Rosenblatt's perceptron: add each mistaken row to w, predict with the last w.
 
     On separable data it ends with a hyperplane that separates; ``converged_`` says so, and means it. A run that
     ``max_iter`` ends before that warns. Equal to scikit-learn's ``Perceptron(shuffle=False, tol=None)`` to the bit on
-    dense float64 rows, and several times faster.
+    dense float64 rows (unless a score is within rounding of 0), and several times faster.
 
     <parameters and attributes>
 
@@ -154,7 +155,9 @@ class Perceptron(LinearClassifier):
         )
 
 
-@_documented(max_iter=10, separates="Every row is strictly on its side of the averaged hyperplane.")
+@_documented(
+    max_iter=10, separates="Every row (of positive weight) is strictly on its side of the averaged hyperplane."
+)
 class AveragedPerceptron(LinearClassifier):
     """The perceptron that predicts with the average of all its vectors, by survival time (note 002).
 
@@ -176,7 +179,7 @@ class AveragedPerceptron(LinearClassifier):
     _readout = "average"
 
 
-@_documented(max_iter=10, separates="The vote is strictly right for every row.", linear=False)
+@_documented(max_iter=10, separates="The vote is strictly right for every row (of positive weight).", linear=False)
 class VotedPerceptron(MistakeDrivenClassifier):
     """The perceptron in which all its vectors vote, each as often as it survived (note 002; Freund and Schapire).
 

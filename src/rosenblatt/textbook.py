@@ -101,6 +101,10 @@ def perceptron(
     If no hyperplane separates the data, only ``max_iter`` or ``max_updates`` ends it. ``restart`` goes back
     to row 0 after each mistake. ``weights`` multiply the steps of their rows; rows of weight 0 are skipped.
     """
+    if any(label not in (-1, 1) for label in y):
+        raise ValueError(
+            "the labels must be -1 and +1; convert others, for example [1 if label else -1 for label in y]"
+        )
     rates = [eta0 if weights is None else eta0 * weights[i] for i in range(len(X))]
     vectors = [(zeros(X[0]) if w is None else list(w), b)]
 

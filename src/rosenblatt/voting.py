@@ -2,7 +2,8 @@
 
 The k-th vector is the first guess plus the first k mistaken rows times their steps. So a run is kept as (row, step,
 visit) of every mistake, with each distinct row of a fit stored once, and the scores of a point under all vectors are
-running sums of its products with those rows. Memory: the distinct mistaken rows, and 28 bytes a mistake.
+running sums of its products with those rows. Memory: the distinct mistaken rows, and 28 bytes a mistake
+(about twice that while a run hands its log over).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from rosenblatt.inputs import FloatArray, IntArray, Rows
 
 _FIELDS = {"row": np.int32, "visit": np.int64, "step": np.float64, "up": np.int32, "down": np.int32}
 _PRODUCTS = 1 << 22  # numbers in a block of products: 32 MB
+_ADDITIONS = 1 << 26  # additions of a block: some hundredths of a second
 
 
 class Places:
@@ -145,14 +147,16 @@ class Votes:
         support = self.support()
         if support is not None and not hasattr(support, "tocsr"):
             support = support.astype(np.float64)
-        first, step = 0, 64  # a small block first, for those who may stop there
+        # Blocks of bounded memory, and of bounded time: between two of them Ctrl-C is heard.
+        most = min(_PRODUCTS // max(1, self._n_support), _ADDITIONS // max(1, sum(self.lengths())))
+        first, step = 0, max(1, min(64, most))  # a small block first, for those who may stop there
         while first < len(rows):
             block = slice(first, min(first + step, len(rows)))
-            first, step = block.stop, max(1, min(8 * step, _PRODUCTS // max(1, self._n_support)))
+            first, step = block.stop, max(1, min(8 * step, most))
             if support is None:
                 yield block, np.empty((0, block.stop - block.start))
                 continue
-            product = support @ rows.block(block).astype(np.float64).T
+            product = support @ rows.block(block).astype(np.float64, copy=False).T
             product = np.ascontiguousarray(product.toarray() if hasattr(product, "toarray") else product)
             yield block, product + 1.0 if fit_intercept else product
 
