@@ -275,7 +275,7 @@ WRONG = {
     "multi_class": (["ovo", None], "must be 'ovr' or 'joint'"),
     "n_jobs": ([1.5, "all"], "must be None or an integer"),
     "early_stopping": (["yes", None], "must be True or False"),
-    "validation_fraction": ([0, 1.5, -0.1, "x", None], "must be a finite number above 0"),
+    "validation_fraction": ([0, 1.5, -0.1, "x", None], "must be a number above 0"),
     "n_iter_no_change": ([0, 2.5, None], "must be an integer of at least 1"),
     "warm_start": (["yes", None], "must be True or False"),
 }

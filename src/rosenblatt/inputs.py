@@ -112,7 +112,7 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
     if array.ndim != 2:
         raise InputError(
             f"X must have two dimensions, rows and features, got {array.ndim} (shape {array.shape}). "
-            "Reshape your data: array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single row."
+            "Reshape your data: array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if a single row."
         )
     _require_some(array.shape, estimator)
     dense = np.require(array, dtype=_float_type(array.dtype), requirements=["C", "ALIGNED"])
