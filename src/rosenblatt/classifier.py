@@ -321,10 +321,10 @@ class MistakeDrivenClassifier(ClassifierMixin, BaseEstimator):
     def _threads(self) -> int:
         if self.n_jobs == 0:
             raise InputError("The 'n_jobs' parameter must not be 0: -1 means all processors, None or 1 means one")
-        return min(effective_n_jobs(self.n_jobs), inputs.MAX_CLASSES)
+        return min(int(effective_n_jobs(self.n_jobs)), inputs.MAX_CLASSES)
 
     def _choices(self, **changes: Any) -> Choices:
-        given = {
+        given: dict[str, Any] = {
             "tie": self.tie,
             "fit_intercept": bool(self.fit_intercept),
             "shuffle": bool(self.shuffle),
