@@ -343,14 +343,7 @@ def _sample(task: _Task, rng: np.random.Generator, count: int) -> IntArray:
 
 def _subtask(task: _Task, ids: IntArray) -> tuple[IntArray, _Task]:
     """The same question about some rows only."""
-    if task.rows.sparse is not None:
-        part = task.rows.sparse[ids]
-        view: Any = _engine.SparseRows(part.data, part.indices, part.indptr, n_features=part.shape[1])
-        rows = Rows(None, part, view)
-    else:
-        dense = np.ascontiguousarray(task.rows.dense[ids])
-        rows = Rows(dense, None, _engine.DenseRows(dense))
-    return ids, replace(task, rows=rows, codes=task.codes[ids], first_separator=False)
+    return ids, replace(task, rows=_rows_of(task.rows, ids), codes=task.codes[ids], first_separator=False)
 
 
 def _approach(task: _Task, scanned: _Task, ids: IntArray | None, working: _Working) -> bool:
@@ -382,3 +375,367 @@ def _approach(task: _Task, scanned: _Task, ids: IntArray | None, working: _Worki
         if not working.add(worst, max(2000, 40 * size)):
             return True
     return True
+
+
+# Dual coordinate descent --------------------------------------------------------------------------------------------
+
+_AT_ONCE = 1 << 26  # numbers visited between two looks at the clock
+
+
+class _Descent:
+    """Hard-margin dual coordinate descent with a free offset; the pass over rows is the engine's.
+
+    The offset is a constant feature s whose weight would be part of the norm. It is made free by the method of
+    multipliers: after some passes the offset so far becomes the new centre b₀ of b = b₀ + s² Σ a_i y_i, until
+    Σ a_i y_i = 0. Weights: a, each class divided by its sum. Rows with weight 0 that are safely right are left out
+    until the next look at all rows. When no hyperplane separates, a grows without end and the upper bound falls
+    towards 0 but never reaches it: that is for `affine_scaling` to settle.
+    """
+
+    def __init__(self, task: _Task) -> None:
+        rows = task.rows
+        n, d = rows.shape
+        self.task = task
+        squares = _squares(rows)
+        self.bias = float(squares.mean()) if task.intercept else 0.0
+        self.norms = squares + self.bias
+        self.weights = np.zeros(n)
+        self.w = np.zeros(-(-d // 8) * 8)
+        self.b = 0.0
+        self.active: IntArray = np.arange(n)
+        self.passes = 0
+        self.scores = np.empty(n)
+
+    def run(self, passes: int) -> None:
+        """Make up to so many passes; the task keeps the best bounds."""
+        task, end = self.task, self.passes + passes
+        while self.passes < end and not task.done() and not task.late():
+            for _ in range(1 if self.passes < 3 else min(10, end - self.passes)):
+                if self._pass() == 0:
+                    end = self.passes  # a pass that moves nothing: this is the optimum, to rounding
+                    break
+                if task.late():
+                    break
+            self._look()
+
+    def _pass(self) -> int:
+        task, moved = self.task, 0
+        ids = self.active[_engine.order(task.seed, self.passes, len(self.active))]
+        step = max(1, _AT_ONCE // task.rows.shape[1])
+        for first in range(0, len(ids), step):
+            self.b, more = _engine.descend(
+                task.rows.view,
+                task.codes,
+                self.norms,
+                self.weights,
+                self.w,
+                b=self.b,
+                bias=self.bias,
+                ids=ids[first : first + step],
+            )
+            moved += more
+            if task.late():
+                break
+        self.passes += 1
+        return moved
+
+    def _look(self) -> None:
+        """The bounds of what has been reached, and which rows matter next."""
+        task = self.task
+        task.scan(self.w[: task.rows.shape[1]], scores=self.scores)
+        support = np.flatnonzero(self.weights > 0)
+        if all(len(np.intersect1d(support, group, assume_unique=True)) for group in task.groups):
+            weights = task.normalised(support, self.weights[support])
+            upper = float(np.linalg.norm(_combination(task, support, weights))) / task.k
+            task.weigh(support, weights, upper)
+        signs = self.task.signs(np.arange(len(task.rows)))
+        self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
+        if task.intercept:
+            self.b += self.bias * float(self.weights @ signs)
+
+
+def _squares(rows: Rows) -> FloatArray:
+    """The squared length of each row."""
+    if rows.sparse is not None:
+        return np.asarray(rows.sparse.multiply(rows.sparse).sum(axis=1), dtype=np.float64).reshape(-1)
+    return np.asarray(np.einsum("ij,ij->i", rows.dense, rows.dense, dtype=np.float64))
+
+
+def _combination(task: _Task, ids: IntArray, weights: FloatArray) -> FloatArray:
+    """Σ λ_i y_i x_i over some rows, in blocks, in float64."""
+    signed = weights * task.signs(ids)
+    if task.rows.sparse is not None:
+        return np.asarray(task.rows.sparse[ids].astype(np.float64).T @ signed)
+    total = np.zeros(task.rows.shape[1])
+    step = max(1, (1 << 20) // len(total))
+    for first in range(0, len(ids), step):
+        block = slice(first, first + step)
+        total += signed[block] @ task.rows.dense[ids[block]].astype(np.float64, copy=False)
+    return total
+
+
+# Affine scaling -----------------------------------------------------------------------------------------------------
+
+_STEPS = 60
+_TO_THE_WALL = 0.95
+
+
+def _affine_scaling(task: _Task, descent: _Descent | None) -> None:
+    """Dikin's affine scaling on Gordan's dual: λ > 0 with Σ λ_i y_i x_i = 0 and each class summing to 1.
+
+    With A = rows (y_i (x_i − centre), 1 in the column of the class), r = e − A'λ what is missing, and Λ = diag(λ),
+
+        v = (A'Λ²A)⁻¹ r,    λ ← λ + θ Λ² A v,      θ = 1, or as far as 0.95 of the way to the wall
+
+    (Dikin 1967; Vanderbei, Meketon and Freedman 1986, for feasibility). A step with θ = 1 ends at a λ > 0 that solves
+    the equations. If there is none, −v turns into a direction that separates, by the same normal equations: each is
+    looked at. Rows beyond four times the dimension are left out until such a direction is wrong about them.
+
+    The interior λ is reduced to a basic solution (`_basic_solution`). Returned through the task.
+    """
+    n, d = task.rows.shape
+    size = min(n, d) + task.k
+    rng = np.random.default_rng(task.seed)
+    ids = _sample(task, rng, max(50, 4 * size))
+    if descent is not None and len(ids) < n:
+        ids = np.union1d(ids, np.flatnonzero(descent.weights > 0)[: 4 * size])
+    while not task.late():
+        system = _System(task, ids)
+        if descent is None:
+            weights = np.ones(len(ids))
+        else:  # most of the weight where the descent put it, some everywhere
+            weights = descent.weights[ids] / max(float(descent.weights[ids].mean()), 1e-300) + 0.1
+        found, worst = _dikin(task, system, task.normalised(ids, weights))
+        if found is not None:
+            _settle(task, system, found)
+            return
+        if worst is None or task.best.lower > 0:
+            return
+        grown = np.union1d(ids, worst)
+        if len(grown) == len(ids):
+            return
+        ids = grown
+
+
+class _System:
+    """The equations A'λ = e of some rows, in columns brought to one scale."""
+
+    def __init__(self, task: _Task, ids: IntArray) -> None:
+        self.ids = ids
+        x = _dense(task.rows, ids)
+        d = x.shape[1]
+        self.a = np.zeros((len(ids), d + task.k))
+        columns = self.a[:, :d]
+        self.centre = x.mean(axis=0) if task.intercept else np.zeros(d)
+        np.subtract(x, self.centre, out=columns)
+        self.scale = np.sqrt(np.einsum("ij,ij->j", columns, columns) / len(ids))
+        self.scale[self.scale == 0] = 1.0
+        columns *= task.signs(ids)[:, np.newaxis] / self.scale
+        self.a[np.arange(len(ids)), d + task.classes[ids]] = 1.0
+        self.e = np.zeros(d + task.k)
+        self.e[d:] = 1.0
+        self.d = d
+
+    def missing(self, weights: FloatArray) -> FloatArray:
+        """What the weights leave of e."""
+        return np.asarray(self.e - weights @ self.a)
+
+    def normal_direction(self, weights: FloatArray, missing: FloatArray, late: Callable[[], bool]) -> FloatArray | None:
+        """(A'Λ²A)⁻¹ r, by Cholesky with a ridge at the level of rounding; None if it is late or fails."""
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+        from scipy.linalg.blas import dsyrk
+
+        gram = np.zeros((len(self.e), len(self.e)), order="F")
+        step = max(1024, len(self.e))
+        for first in range(0, len(weights), step):
+            if late():
+                return None
+            part = self.a[first : first + step] * weights[first : first + step, np.newaxis]
+            gram = dsyrk(1.0, part.T, beta=1.0, c=gram, overwrite_c=1, lower=1)
+        diagonal = gram.diagonal().copy()
+        ridge = 1e-15 * float(diagonal.mean())
+        for _ in range(4):
+            np.fill_diagonal(gram, diagonal + ridge)
+            try:
+                factor = cho_factor(gram, lower=True, check_finite=False)
+            except LinAlgError:
+                ridge *= 100
+                continue
+            return np.asarray(cho_solve(factor, missing, check_finite=False))
+        return None
+
+
+def _dikin(task: _Task, system: _System, weights: FloatArray) -> tuple[FloatArray | None, IntArray | None]:
+    """Steps until positive weights solve the equations (the first answer), or a direction separates these rows.
+
+    The second answer: rows outside the system that this direction gets wrong.
+    """
+    d = system.d
+    room = 2 * len(system.e)
+    size = float(weights @ np.linalg.norm(system.a, axis=1))
+    for _ in range(_STEPS):
+        missing = system.missing(weights)
+        if float(np.linalg.norm(missing)) <= 1e-14 * size:
+            return weights, None
+        v = system.normal_direction(weights, missing, task.late)
+        if v is None:
+            return None, None
+        products = system.a @ v
+        normal = -v[:d] / system.scale
+        scores = products - v[d + task.classes[system.ids]]
+        highest = [float(scores[task.classes[system.ids] == c].max()) for c in range(task.k)]
+        if sum(highest) < 0:
+            signs = np.asarray([-1.0, 1.0]) if task.intercept else np.zeros(1)
+            worst = task.scan(normal, signs * float(normal @ system.centre) - np.asarray(highest), room)
+            return None, worst
+        relative = weights * products
+        lowest = float(relative.min())
+        theta = 1.0 if lowest > -_TO_THE_WALL else _TO_THE_WALL / -lowest
+        weights = weights * (1.0 + theta * relative)
+        positive = task.normalised(system.ids, weights)
+        upper = float(np.linalg.norm(_combination(task, system.ids, positive))) / task.k
+        task.weigh(system.ids, positive, upper)
+        if task.late():
+            break
+    return None, None
+
+
+def _settle(task: _Task, system: _System, weights: FloatArray) -> None:
+    """Give the task a witness: weights that solve the equations, on as few rows as that takes."""
+    basic = _basic_solution(system.a, system.e, weights, task.late)
+    places, weights = (np.arange(len(weights)), weights) if basic is None else basic
+    ids = system.ids[places]
+    weights = task.normalised(ids, weights)
+    upper = float(np.linalg.norm(_combination(task, ids, weights))) / task.k
+    size = float(weights @ np.sqrt(_squares(_rows_of(task.rows, ids))))
+    task.weigh(ids, weights, upper, collapsed=upper * task.k <= 10 * ZERO * size)
+
+
+def _rows_of(rows: Rows, ids: IntArray) -> Rows:
+    """Some rows, as rows."""
+    part = rows.take(ids)
+    if rows.sparse is None:
+        return Rows(part, None, _engine.DenseRows(part))
+    return Rows(None, part, _engine.SparseRows(part.data, part.indices, part.indptr, n_features=part.shape[1]))
+
+
+_PUSHED = 128  # rows pushed to weight 0 between two updates of the inverse
+
+
+def _basic_solution(
+    a: FloatArray, e: FloatArray, weights: FloatArray, late: Callable[[], bool]
+) -> tuple[IntArray, FloatArray] | None:
+    """Reduce weights λ > 0 with A'λ = e to as many rows as A has columns (Carathéodory), independent ones.
+
+    The push phase of a crossover from an interior point to a vertex (Megiddo 1991): a basis B of rows is chosen, and
+    each other row is pushed to weight 0 along the null vector that B gives, λ_B ← λ_B + τ B⁻¹ a_j. If a row of the basis
+    reaches 0 first, it leaves and the pushed one takes its place. Pushes are made in blocks: the null vectors of a
+    block are one matrix product, pivots inside it rank-one updates, and the inverse is updated at its end by another
+    product. Rows and weights are returned; None if it is late or no basis is found.
+    """
+    from scipy.linalg.blas import dger
+
+    basis = _first_basis(a, weights)
+    if basis is None:
+        return None
+    rows, inverse, equations = basis
+    weights = weights.copy()
+    rest = np.setdiff1d(np.arange(len(weights)), rows)
+    rest = rest[np.argsort(weights[rest], kind="stable")]
+    for first in range(0, len(rest), _PUSHED):
+        if late():
+            return None
+        block = rest[first : first + _PUSHED]
+        tableau = np.asfortranarray(inverse @ equations(block).T)
+        pivots: list[tuple[int, FloatArray]] = []
+        for t, j in enumerate(block):
+            move = tableau[:, t].copy()
+            current = weights[rows]
+            leaving, reach = _first_at_zero(current, move, float(weights[j]))
+            weights[rows] = np.maximum(current + reach * move, 0.0)
+            weights[j] -= reach
+            if leaving < 0:
+                weights[j] = 0.0
+                continue
+            weights[rows[leaving]] = 0.0
+            rows[leaving] = j
+            pivots.append((leaving, move))
+            if t + 1 < len(block):
+                part = tableau[:, t + 1 :]
+                turned = part[leaving] / move[leaving]
+                dger(-1.0, move, turned, a=part, overwrite_a=1)
+                part[leaving] = turned
+        if pivots:
+            changed = np.unique([leaving for leaving, _ in pivots])
+            product = np.zeros((len(rows), len(changed)), order="F")
+            product[changed, np.arange(len(changed))] = 1.0
+            for leaving, move in pivots:
+                turned = product[leaving] / move[leaving]
+                dger(-1.0, move, turned, a=product, overwrite_a=1)
+                product[leaving] = turned
+            product[changed, np.arange(len(changed))] -= 1.0
+            inverse += product @ inverse[changed]
+    return _resolved(a, e, rows, weights)
+
+
+def _first_at_zero(current: FloatArray, move: FloatArray, whole: float) -> tuple[int, float]:
+    """How far the pushed weight can go, at most all of it, and which weight is 0 then (−1: the pushed one).
+
+    Among those nearly as near, the one that moves most: a small pivot would spoil the inverse.
+    """
+    falling = np.flatnonzero(move < 0)
+    ways = current[falling] / -move[falling]
+    nearest = float(ways.min()) if len(ways) else math.inf
+    if nearest >= whole:
+        return -1, whole
+    near = falling[ways <= nearest + 1e-9 * whole]
+    leaving = int(near[np.argmin(move[near])])
+    return leaving, float(min(current[leaving] / -move[leaving], whole))
+
+
+def _first_basis(
+    a: FloatArray, weights: FloatArray
+) -> tuple[IntArray, FloatArray, Callable[[IntArray], FloatArray]] | None:
+    """Independent rows of large weight, the inverse of B' (in equations that are independent too), those equations.
+
+    The rows of largest weight, if they are well conditioned; else rows, and the rank, by a pivoted QR weighted by λ.
+    """
+    from scipy.linalg import qr
+    from scipy.linalg.lapack import dgecon, dgetrf, dgetri
+
+    m, size = a.shape
+    if m >= size:
+        rows = np.sort(np.argsort(-weights, kind="stable")[:size])
+        matrix = np.asfortranarray(a[rows].T)
+        norm = float(np.abs(matrix).sum(axis=0).max())
+        lu, pivots, info = dgetrf(matrix, overwrite_a=1)
+        if info == 0 and dgecon(lu, norm)[0] > 1e-10:
+            inverse, _ = dgetri(lu, pivots, lwork=size * 64, overwrite_lu=1)
+            return rows, np.ascontiguousarray(inverse), lambda ids: a[ids]
+    q, r, order = qr((a * weights[:, np.newaxis]).T, mode="economic", pivoting=True, check_finite=False)
+    diagonal = np.abs(np.diag(r))
+    rank = int((diagonal > 1e-12 * diagonal[0]).sum())
+    rows, turn = order[:rank].astype(np.int64), q[:, :rank]
+    try:
+        inverse = np.linalg.inv((a[rows] @ turn).T)
+    except np.linalg.LinAlgError:
+        return None
+    return rows, inverse, lambda ids: a[ids] @ turn
+
+
+def _resolved(a: FloatArray, e: FloatArray, rows: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The weights of a basis, solved for anew from the data; rows that need none are dropped first."""
+    rows = np.sort(rows[weights[rows] > 1e-15])
+    part = np.asarray(a[rows].T)
+    if part.shape[0] == part.shape[1]:
+        from scipy.linalg import lu_factor, lu_solve
+
+        factor = lu_factor(part, check_finite=False)
+        solved = lu_solve(factor, e, check_finite=False)
+        solved += lu_solve(factor, e - part @ solved, check_finite=False)
+    else:
+        solved = np.linalg.lstsq(part, e, rcond=None)[0]
+        solved += np.linalg.lstsq(part, e - part @ solved, rcond=None)[0]
+    if not (np.isfinite(solved).all() and (solved > 0).all()):
+        return rows, weights[rows]
+    return rows, np.asarray(solved)
