@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
@@ -158,9 +159,8 @@ def positive_solution(A: FloatArray, e: FloatArray) -> Solution | None:
         A, e = A / scale[:, None], e / scale
         if not (np.isfinite(A).all() and np.isfinite(e).all()) or _normal(A) != entries:
             return None  # scaling lost a bit
-        try:
-            R = np.linalg.inv(A)
-        except np.linalg.LinAlgError:
+        R = _inverse(A)
+        if R is None:
             return None
         x = R @ e
         x += R @ (e - A @ x)
@@ -186,6 +186,16 @@ def positive_solution(A: FloatArray, e: FloatArray) -> Solution | None:
         if not (x > radius).all():
             return None
         return Solution(x * unit, radius * unit * _CUSHION + _TINY)
+
+
+def _inverse(A: FloatArray) -> FloatArray | None:
+    """An approximate inverse, from the LU factors: a quarter less work than solving for the identity."""
+    factors, pivots, singular = lapack.dgetrf(A)
+    if singular:
+        return None
+    room, _ = lapack.dgetri_lwork(len(A))
+    inverse, _ = lapack.dgetri(factors, pivots, lwork=int(room), overwrite_lu=True)
+    return np.asarray(inverse, dtype=np.float64)
 
 
 def _powers(values: FloatArray) -> FloatArray:

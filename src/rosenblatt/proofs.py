@@ -78,7 +78,7 @@ def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof 
     for part, score, bound in scores(rows, w, b):
         np.multiply(score, y[part], out=values[part])
         bounds[part] = bound
-        highest = float(values[part].min()) + bound
+        highest = float(np.fmin.reduce(values[part])) + bound
         closest = min(closest, highest) if math.isfinite(highest) else closest
     with np.errstate(all="ignore"):
         ids = np.flatnonzero(~(values - bounds > max(closest, 0.0)))
@@ -86,7 +86,7 @@ def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof 
         near = values[ids]
         if (near + sharp < 0).any():
             return None
-        highest = float(np.nanmin(near + sharp, initial=math.inf))
+        highest = float(np.fmin.reduce(near + sharp, initial=math.inf))
         left = ~(near - sharp > max(highest, 0.0))
         doubtful = ~(near - sharp > 0)
     order = np.argsort(near[left], kind="stable")
@@ -110,9 +110,9 @@ def _least_value(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArr
     least: tuple[Fraction, int] | None = None
     seen: dict[bytes, Fraction] = {}
     for i in ids.tolist():
-        point = row_point(rows, i, int(y[i]), constant=True)
         key = b"" if rows.dense is None else rows.dense[i].tobytes() + (b"+" if y[i] > 0 else b"-")
         if not key or key not in seen:
+            point = row_point(rows, i, int(y[i]), constant=True)
             seen[key] = dot(point.values, weights) * power(point.exponent + exponent)
         value = seen[key]
         if least is None or (value, i) < least:
@@ -174,7 +174,7 @@ def _mean(rows: Rows, y: FloatArray, ids: IntArray, weights: FloatArray) -> tupl
 def _upper_floats(
     rows: Rows, y: FloatArray, ids: IntArray, weights: FloatArray, classes: list[NDArray[np.bool_]]
 ) -> float:
-    """The same in floats: each class's weights are divided by their sum, which costs two roundings more."""
+    """The same in floats, wrong by at most γ_{3(m+4)} Σ λ_i|x_i|: m roundings of sums, m of weights that sum to 1."""
     share = weights.copy()
     for members in classes:
         share[members] /= math.fsum(weights[members])
@@ -187,7 +187,7 @@ def _upper_floats(
             block = rows.take(ids[part]).astype(np.float64)
             total += (y[ids[part]] * share[part]) @ block
             size += share[part] @ abs(block)
-        bound = np.abs(total) + (gamma(2 * terms) * size * (1 + 2 * gamma(2 * terms)) + 2 * terms * 2.0**-1074)
+        bound = np.abs(total) + (gamma(3 * terms) * size * (1 + 2 * gamma(3 * terms)) + 2 * terms * 2.0**-1074)
         largest = float(bound.max())
         if not math.isfinite(largest) or largest == 0:
             return largest if largest == 0 else math.inf
@@ -226,10 +226,10 @@ def prove_witness(
 ) -> WitnessProof | None:
     """Prove that some weights > 0 on the support, near the given ones or not, witness inseparability; else None.
 
-    First an enclosure in floats, which needs d + 2 points (d + 1 without an intercept) in general position, not counting
-    features that are constant on them or copies of others; then exact arithmetic, which needs no position but few
-    points. ``exact=True`` wants the fractions in any case, ``False`` only the enclosure. The given weights serve to
-    leave out rows of weight 0, and to choose which rows to try first when there are too many.
+    First an enclosure in floats, which needs d + 2 points (d + 1 without an intercept) in general position, where d
+    leaves out features that are constant on them or copies of others; then exact arithmetic, which needs no position
+    but few points. ``exact=True`` wants the fractions in any case, ``False`` only the enclosure. The given weights
+    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many.
     """
     y, ids = _signs(rows, y), _ids(rows, support)
     weights = np.asarray(weights, dtype=np.float64)
@@ -318,7 +318,9 @@ def _lines(points: dict[int, Point], y: FloatArray, intercept: bool) -> tuple[li
         shift = point.exponent - low
         ends = [int(y[i] > 0), int(y[i] < 0)] if intercept else [1]
         lines.append([*ends, *(point.values.get(j, 0) << shift for j in used)])
-    for place in range(2 if intercept else 1, len(lines[0])):  # strip the zero bits that all of a feature's numbers share
+    for place in range(
+        2 if intercept else 1, len(lines[0])
+    ):  # strip the zero bits that all of a feature's numbers share
         common = 0
         for line in lines:
             common |= line[place]
@@ -330,7 +332,7 @@ def _lines(points: dict[int, Point], y: FloatArray, intercept: bool) -> tuple[li
 
 
 def _weights(lines: list[list[int]], pivots: list[int], features: int, k: int) -> tuple[list[int], int] | None:
-    """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all equations hold and λ >= 0."""
+    """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all hold, and λ >= 0."""
     system = [[line[j] for line in lines] for j in pivots]
     solution = solve_integers(system, [[int(j < k)] for j in pivots])
     if solution is None:
@@ -339,7 +341,9 @@ def _weights(lines: list[list[int]], pivots: list[int], features: int, k: int) -
     if min(numerators) < 0:
         return None
     for j in range(features + k):
-        if sum(line[j] * v for line, v in zip(lines, numerators, strict=True) if line[j]) != (denominator if j < k else 0):
+        if sum(line[j] * v for line, v in zip(lines, numerators, strict=True) if line[j]) != (
+            denominator if j < k else 0
+        ):
             return None
     return numerators, denominator
 
@@ -421,13 +425,7 @@ def weakly_separates(
             return WeakSeparation("unknown")
         if found.x:
             return _weak_plane(cloud, face.lift(found.x), intercept)
-        active = [active[q] for q in independent_rows(points)] + sorted(found.weights)
-
-
-def independent_rows(points: list[Point]) -> list[int]:
-    """Which of some points to keep so that the span stays the same, by a prime that may keep too few only rarely."""
-    used = sorted({j for point in points for j in point.values})
-    return independent([[point.values.get(j, 0) for j in used] for point in points])[0]
+        active += sorted(found.weights)
 
 
 def _outside(cloud: Cloud) -> int | None:
@@ -437,7 +435,8 @@ def _outside(cloud: Cloud) -> int | None:
     x = {j: int(v) for j, v in enumerate(rng.integers(1, 1 << 20, cloud.rows.shape[1] + int(cloud.constant)))}
     x = {j: v for j, v in x.items() if j not in set(cloud.face.pivots)}
     w, b, _ = cloud.functional(x)
-    best, row = 0.0, None
+    best = 0.0
+    row: int | None = None
     for part, score, bound in scores(cloud.rows, w, b, rounded=True):
         clear = np.abs(score) - bound
         i = int(np.argmax(clear))

@@ -221,15 +221,18 @@ def lift(A: list[list[int]], b: list[int]) -> tuple[list[int], int] | None:
     Digits are found with float64 products of integers below 2⁵³, so they are exact; the fractions are reconstructed
     when p^steps exceeds twice the square of Hadamard's bound, so they are the solution.
     """
-    m = len(A)
-    limit = math.isqrt(2**53 // m)
-    columns = list(zip(*A, strict=True))
+    limit = math.isqrt(2**53 // len(A))
     for tries, prime in enumerate(_primes(limit)):
         inverse = _inverse(np.array([[v % prime for v in row] for row in A], dtype=np.int64), prime)
         if inverse is not None:
-            break
+            return _lifted(A, b, prime, inverse)
         if tries == 3 and null_vector(A) is not None:
-            return None
+            break
+    return None
+
+
+def _lifted(A: list[list[int]], b: list[int], prime: int, inverse: FloatArray) -> tuple[list[int], int]:
+    m, columns = len(A), zip(*A, strict=True)
     width = 52 - prime.bit_length() - m.bit_length()  # bits of A in one float64 product
     limbs = _limbs(A, width)
     bits = int(sum(math.log2(max(1, sum(v * v for v in column))) for column in columns) / 2) + 2  # of det A: Hadamard
@@ -537,8 +540,6 @@ def _first(cloud: Cloud, start: Iterable[int] | None) -> list[int]:
         for c in range(cloud.classes):
             if not any(cloud.part(i) == c for i in ids):
                 ids.append(next(i for i in range(len(cloud.y)) if cloud.part(i) == c))
-    # One of each class before the others, or the first class could use up a dimension that the second needs.
-    ids.sort(key=lambda i: i not in [next(j for j in ids if cloud.part(j) == c) for c in {cloud.part(j) for j in ids}])
     used = sorted({j for i in ids for j in cloud.point(i).values})
     lines = []
     for i in ids:
