@@ -253,7 +253,7 @@ def test_the_enclosure_contains_the_exact_solution():
         found = positive_solution(A, e)
         exact = prove_witness(inputs.rows(X), y, range(8), weights, intercept=True, exact=True).weights
         assert all(abs(F(float(x)) - v) <= F(float(r)) for x, r, v in zip(found.x, found.radius, exact))
-        assert found.radius.max() < 1e-12
+        assert found.radius.max() < 1e-10
 
 
 @thorough
@@ -279,7 +279,7 @@ def test_a_witness_is_proved_just_when_there_is_one(data, n, d, intercept):
 @pytest.mark.parametrize("seed", range(10))
 def test_altered_witnesses_are_rejected_or_still_true(seed):
     rng = np.random.default_rng(seed)
-    X, y, weights = simplex(4, seed)
+    X, y, _ = simplex(4, seed)
     X = np.vstack([X, rng.standard_normal((6, 4))])
     y = np.r_[y, rng.choice((-1, 1), 6)]
     rows = inputs.rows(X)
@@ -293,12 +293,20 @@ def test_altered_witnesses_are_rejected_or_still_true(seed):
 
 
 def test_touching_needs_rationals():
-    X, y = np.array([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0], [5.0, 0.0]]), np.array([1, 1, -1, -1])
+    X, y = np.array([[0.0, 1.0], [2.0, 3.0], [1.0, 2.0], [5.0, 1.0]]), np.array([1, 1, -1, -1])
     proof = prove_witness(inputs.rows(X), y, [0, 1, 2], [0.5, 0.5, 1.0], intercept=True)
+    assert proof.proof == "rational"
     is_witness(X, y, proof, True)
     moved = X.copy()
     moved[2, 0] = math.nextafter(1.0, 2.0)
     assert prove_witness(inputs.rows(moved), y, [0, 1, 2], [0.5, 0.5, 1.0], intercept=True) is None
+
+
+def test_sums_that_overflow_stay_open():
+    X = np.array([[1e308, 1e308, -1e308, -1e308, 1.0], [1e308, 1e308, -1e308, -1e308, -1.0]])
+    w = np.ones(5)
+    assert prove_plane(inputs.rows(X), [1, 1], w, 0.0) is None
+    assert prove_plane(inputs.rows(X), [1, -1], w, 0.0).numerator == 1
 
 
 def test_constant_and_copied_features_do_not_matter():
@@ -318,7 +326,9 @@ def test_sparse_rows_with_a_feature_stored_twice():
     data, columns, starts = np.array([1.0, 2.0**-70, 1.0, 3.0]), np.array([0, 0, 0, 0]), np.array([0, 2, 3, 4])
     X = sp.csr_array((data, columns, starts), shape=(3, 1))
     assert prove_witness(inputs.rows(X), [1, -1, 1], [0, 1], [1.0, 1.0], intercept=True) is None
-    assert prove_plane(inputs.rows(X), [1, -1, 1], [2.0**70], -(2.0**70) - 0.5).numerator == F(1, 2)
+    assert prove_plane(inputs.rows(X), [1, -1, 1], [1.0], -1.0) is None  # the second row is on it
+    assert prove_plane(inputs.rows(X), [1, 1, 1], [1.0], -1.0 + 2.0**-53).numerator == F(2) ** -53
+    assert prove_plane(inputs.rows(X[[0, 2]]), [1, 1], [1.0], -1.0).numerator == F(2) ** -70
 
 
 # ---- Weak separation ----
@@ -358,17 +368,6 @@ def test_weak_separation_is_that_of_highs():
             assert min(values) == 0 and sum(v > 0 for v in values) == strict
             assert [i for i, v in enumerate(values) if v == 0] == found.on.tolist()
     assert min(counts.values()) > 50
-
-
-def test_a_weak_plane_of_awkward_numbers():
-    X = np.array([[0.1, 0.3], [0.2, 0.6], [0.7, 2.1], [0.1, 5.0], [0.1, -5.0]])
-    X[:3, 1] = 3 * X[:3, 0] * 2.0**-3  # exactly on a line through the origin? not after rounding: see below
-    X[:3] = [[1.0, 0.1], [2.0, 0.2], [3.0, 0.1 * 3]]
-    y = np.array([1, -1, 1, 1, -1])
-    answer = min_norm_point(inputs.rows(X), y, intercept=True)
-    if not answer.separable:
-        found = weakly_separates(inputs.rows(X), y, answer.rows, intercept=True)
-        assert found.status in ("weak", "overlap")
 
 
 def test_iris_overlaps():

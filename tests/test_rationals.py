@@ -51,7 +51,7 @@ def fractions(solution):
 
 
 @pytest.mark.parametrize("bits", (1, 3, 53, 200))
-@pytest.mark.parametrize("m", (1, 2, 3, 5, 8, 13, 20))
+@pytest.mark.parametrize("m", (1, 2, 3, 5, 8, 13, 17))
 def test_three_ways_to_solve_agree(m, bits):
     draw = random.Random(100 * m + bits)
     for _ in range(5):
@@ -64,7 +64,7 @@ def test_three_ways_to_solve_agree(m, bits):
         assert solve(A, b) == expected
 
 
-@pytest.mark.parametrize("m", (17, 40, 90))
+@pytest.mark.parametrize("m", (17, 40, 70))
 def test_lifted_solutions_solve(m):
     draw = random.Random(m)
     A = [[draw.randint(-(2**53), 2**53) << draw.choice((0, 0, 0, 70)) for _ in range(m)] for _ in range(m)]
@@ -237,7 +237,7 @@ def highs(X, y, intercept):
 def test_the_verdict_is_that_of_highs():
     rng = np.random.default_rng(3)
     verdicts = []
-    for trial in range(2000):
+    for trial in range(1500):
         n, d, size = rng.integers(2, 13), rng.integers(1, 5), rng.choice((1, 2, 5))
         X, intercept = rng.integers(-size, size + 1, (n, d)), bool(trial % 2)
         y = rng.choice((-1, 1), n) if trial % 3 else np.where(X @ rng.integers(-3, 4, d) >= rng.integers(-1, 2), 1, -1)
@@ -248,10 +248,10 @@ def test_the_verdict_is_that_of_highs():
         if trial % 4 == 0:
             check(X, y, answer, intercept)
         verdicts.append(answer.separable)
-    assert 400 < sum(verdicts) < 1600
+    assert 300 < sum(verdicts) < 1200
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(2, 7), st.integers(1, 3), st.booleans())
 def test_floats_of_any_size(data, n, d, intercept):
     numbers = st.one_of(finite, st.sampled_from((0.0, 5e-324, 1e-308, 1.0, 1.0 + ULP, 1e308)))

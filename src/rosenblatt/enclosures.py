@@ -85,10 +85,11 @@ def scores(rows: Rows, w: FloatArray, b: float, *, rounded: bool = False) -> Ite
 
     The bound is γ_{t+5}(max|x_ij| ‖w‖₁ + |b|) + (t + 4)2⁻¹⁰⁷⁴, t the number of terms of a row. It leaves room for one
     more rounding by the caller and, with ``rounded``, for w and b that are themselves nearest floats of the numbers
-    meant. A score or bound that overflows is infinite or NaN: compare so that those rows stay open.
+    meant. A score that overflows is NaN, a bound is infinite: compare so that those rows stay open.
     """
     size = _sizes(w, rounded)
-    total, largest = math.fsum(size) * _CUSHION, float(size.max(initial=0.0))
+    with np.errstate(all="ignore"):
+        total, largest = float(size.sum()) * _CUSHION, float(size.max(initial=0.0))
     n, d = rows.shape
     step = max(1, _CACHED // d) if rows.dense is not None else 1 << 16
     for first in range(0, n, step):
@@ -104,6 +105,8 @@ def scores(rows: Rows, w: FloatArray, b: float, *, rounded: bool = False) -> Ite
                 weight = max(total, terms * largest) if not block.has_canonical_format else total
                 reach = float(np.abs(block.data).max(initial=0))
             values = np.asarray(block @ w, dtype=np.float64) + b
+            if not reach * weight + abs(b) < 1e300:
+                values[~np.isfinite(values)] = np.nan
         yield part, values, _bound(terms, reach * weight, b, rounded)
 
 

@@ -22,12 +22,12 @@ from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.rationals import (
     Cloud,
     Face,
-    Point,
     Sparse,
     dot,
     dyadic,
     independent,
     least_norm,
+    lifted,
     min_norm_point,
     power,
     row_point,
@@ -177,7 +177,8 @@ def _upper_floats(
     """The same in floats, wrong by at most γ_{3(m+4)} Σ λ_i|x_i|: m roundings of sums, m of weights that sum to 1."""
     share = weights.copy()
     for members in classes:
-        share[members] /= math.fsum(weights[members])
+        share[members] /= share[members].max()
+        share[members] /= math.fsum(share[members])
     d, terms = rows.shape[1], len(ids) + 4
     total, size = np.zeros(d), np.zeros(d)
     step = max(1, (1 << 22) // d)
@@ -287,18 +288,18 @@ def _dense(rows: Rows, ids: IntArray, wanted: int, intercept: bool) -> FloatArra
 
 def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
     """The exact weights of independent points, checked on every feature; of dependent ones, by the exact search."""
-    points = {i: row_point(rows, i, int(y[i])) for i in ids.tolist()}
-    lines, coordinates = _lines(points, y, intercept)
+    points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
+    lines = lifted(points, [[int(y[i] > 0), int(y[i] < 0)] if intercept else [1] for i in ids.tolist()])
     kept, pivots = independent(lines)
     basis = [ids.tolist()[q] for q in kept]
-    found = _weights([lines[q] for q in kept], pivots, len(coordinates), 2 if intercept else 1)
+    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1)
     if found is None and len(ids) <= _EXACT_SEARCH:
         return _searched_witness(rows, y, ids, intercept)
     if found is None:
         return None
-    numerators, denominators = found
+    numerators, denominator = found
     pairs = sorted((i, v) for i, v in zip(basis, numerators, strict=True) if v)
-    fractions = [Fraction(v, denominators) for _, v in pairs]
+    fractions = [Fraction(v, denominator) for _, v in pairs]
     full = len(kept) == rows.shape[1] + (2 if intercept else 1) and all(numerators)
     return WitnessProof(
         np.array([i for i, _ in pairs], dtype=np.int64),
@@ -309,29 +310,7 @@ def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) ->
     )
 
 
-def _lines(points: dict[int, Point], y: FloatArray, intercept: bool) -> tuple[list[list[int]], list[int]]:
-    """Integer vectors (y_i x_i, e_class), each feature scaled by a power of two of its own, as it may be."""
-    low = min(point.exponent for point in points.values())
-    used = sorted({j for point in points.values() for j in point.values})
-    lines = []
-    for i, point in points.items():
-        shift = point.exponent - low
-        ends = [int(y[i] > 0), int(y[i] < 0)] if intercept else [1]
-        lines.append([*ends, *(point.values.get(j, 0) << shift for j in used)])
-    for place in range(
-        2 if intercept else 1, len(lines[0])
-    ):  # strip the zero bits that all of a feature's numbers share
-        common = 0
-        for line in lines:
-            common |= line[place]
-        zeros = (common & -common).bit_length() - 1
-        if zeros > 0:
-            for line in lines:
-                line[place] >>= zeros
-    return lines, used
-
-
-def _weights(lines: list[list[int]], pivots: list[int], features: int, k: int) -> tuple[list[int], int] | None:
+def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[int], int] | None:
     """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all hold, and λ >= 0."""
     system = [[line[j] for line in lines] for j in pivots]
     solution = solve_integers(system, [[int(j < k)] for j in pivots])
@@ -340,7 +319,7 @@ def _weights(lines: list[list[int]], pivots: list[int], features: int, k: int) -
     numerators, denominator = [row[0] for row in solution[0]], solution[1]
     if min(numerators) < 0:
         return None
-    for j in range(features + k):
+    for j in range(len(lines[0])):
         if sum(line[j] * v for line, v in zip(lines, numerators, strict=True) if line[j]) != (
             denominator if j < k else 0
         ):
@@ -438,7 +417,7 @@ def _outside(cloud: Cloud) -> int | None:
     best = 0.0
     row: int | None = None
     for part, score, bound in scores(cloud.rows, w, b, rounded=True):
-        clear = np.abs(score) - bound
+        clear = np.nan_to_num(np.abs(score) - bound, nan=0.0)
         i = int(np.argmax(clear))
         if clear[i] > best:
             best, row = float(clear[i]), part.start + i

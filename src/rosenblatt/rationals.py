@@ -362,7 +362,7 @@ class Face:
     def of(points: Sequence[Point]) -> Face:
         """The face of all vectors orthogonal to these."""
         used = sorted({j for point in points for j in point.values})
-        lines = [[point.values.get(j, 0) for j in used] for point in points]
+        lines = [[point.values.get(j, 0) for j in used] for point in points]  # each at its own scale, as it may be
         for prime in _primes(_LARGE_PRIME):
             kept, places = independent(lines, prime)
             pivots = set(places)
@@ -441,7 +441,8 @@ class Cloud:
         ids, values = [], []
         for part, score, bound in scores(self.rows, w, b, rounded=True):
             score *= self.y[part]
-            open_rows = np.flatnonzero(~(score - bound >= limit[parts[part]]))
+            with np.errstate(all="ignore"):
+                open_rows = np.flatnonzero(~(score - bound >= limit[parts[part]]))
             ids.append(open_rows + part.start)
             values.append(score[open_rows])
         rows, found = np.concatenate(ids), np.concatenate(values)
@@ -540,12 +541,24 @@ def _first(cloud: Cloud, start: Iterable[int] | None) -> list[int]:
         for c in range(cloud.classes):
             if not any(cloud.part(i) == c for i in ids):
                 ids.append(next(i for i in range(len(cloud.y)) if cloud.part(i) == c))
-    used = sorted({j for i in ids for j in cloud.point(i).values})
-    lines = []
-    for i in ids:
-        values = cloud.point(i).values
-        lines.append([*(int(cloud.part(i) == c) for c in range(cloud.classes)), *(values.get(j, 0) for j in used)])
-    return [ids[q] for q in independent(lines)[0]]
+    ends = [[int(cloud.part(i) == c) for c in range(cloud.classes)] for i in ids]
+    return [ids[q] for q in independent(lifted([cloud.point(i) for i in ids], ends))[0]]
+
+
+def lifted(points: Sequence[Point], ends: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Integer vectors (end, point) that depend on each other as those do: a feature has one power of two for all."""
+    lowest: dict[int, int] = {}
+    for point in points:
+        for j, v in point.values.items():
+            place = point.exponent + (v & -v).bit_length() - 1
+            lowest[j] = min(place, lowest.get(j, place))
+    used = sorted(lowest)
+    vectors = []
+    for point, end in zip(points, ends, strict=True):
+        shifts = {j: point.exponent - lowest[j] for j in point.values}
+        whole = {j: v << shifts[j] if shifts[j] >= 0 else v >> -shifts[j] for j, v in point.values.items()}
+        vectors.append([*end, *(whole.get(j, 0) for j in used)])
+    return vectors
 
 
 def _affine_minimum(cloud: Cloud, active: list[int], products: dict[tuple[int, int], int]) -> dict[int, Fraction]:
