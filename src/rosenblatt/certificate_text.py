@@ -141,7 +141,7 @@ def _bound_text(bound: int | float) -> str:
 
 
 def from_json(text: str | bytes) -> tuple[str, dict[str, Any], int | float]:
-    """The verdict, the arguments of its class, and the mistake bound stated (or 0); InputError if it has another form."""
+    """The verdict, the arguments of its class, and the mistake bound stated (else 0); or InputError."""
     try:
         return _read(text)
     except InputError as error:
