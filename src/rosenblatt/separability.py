@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ _LIMITS: dict[str, Limit] = {
     "exact": Limit(choices=("auto", True, False)),
     "time_limit": inputs.number(0, none=True),
     "multi_class": Limit(choices=("ovr", "ovo")),
-    "n_jobs": Limit(choices=(None,), kind=inputs.numbers.Integral),
+    "n_jobs": Limit(choices=(None,), kind=Integral),
 }
 
 
@@ -146,7 +147,7 @@ class CertificateTable(Mapping[Any, AnyCertificate]):
 
     def __init__(self, certificates: Mapping[Any, AnyCertificate]) -> None:
         """Keep the certificates, in their order."""
-        self._certificates = dict(certificates)
+        self._certificates: dict[Any, AnyCertificate] = dict(certificates)
 
     def __getitem__(self, key: Any) -> AnyCertificate:
         return self._certificates[key]
@@ -222,17 +223,20 @@ class _Question:
         return rows if self.ids is None else self.ids[rows]
 
     def supply(self, rows: Rows | None = None, *, intercept: bool | None = None) -> Supply:
-        """Candidates in floats, for these rows or others in their place."""
+        """Candidates in floats, for these rows or others in their place; lower and upper only tell by their signs."""
         choices = self.choices
+        rows = self.rows if rows is None else rows
+        unit = _unit(rows)
         with np.errstate(all="ignore"):
             found = suppliers.supply(
-                self.rows if rows is None else rows,
+                rows if unit == 1 else _scaled(rows, np.full(rows.shape[1], 1 / unit)),
                 self.y,
                 intercept=choices.intercept if intercept is None else intercept,
                 gap=choices.gap,
                 deadline=choices.deadline,
                 threads=choices.threads,
             )
+            found = replace(found, b=found.b * unit)
         if found.w is not None and not (np.isfinite(found.w).all() and math.isfinite(found.b)):
             found = replace(found, w=None, b=0.0, lower=-math.inf)
         good = np.isfinite(found.weights) & (found.weights > 0)
@@ -274,9 +278,9 @@ def _decide(question: _Question) -> AnyCertificate:
             second = replace(second, w=None if second.w is None else second.w * scales)
             found = _proved(question, second)
             tried.append(second)
-    if found is None and choices.exact == "auto" and not choices.late():
-        if question.size <= _SETTLED and rows.shape[1] <= _EXACT_FEATURES:
-            found = _exactly(question, tried[-1])
+    settled = choices.exact == "auto" and question.size <= _SETTLED and rows.shape[1] <= _EXACT_FEATURES
+    if found is None and settled and not choices.late():
+        found = _exactly(question, tried[-1])
     return _undecided(question, tried) if found is None else found
 
 
@@ -289,7 +293,8 @@ def _exactly(question: _Question, first: Supply) -> AnyCertificate | None:
     if answer is None:
         return None
     if answer.separable:
-        return _separable(question, _exact_margin(question, answer, first), "rational", exactly=True)
+        kind = "free" if choices.intercept else "origin"
+        return _separable(question, _exact_margin(question, kind, answer, first), "rational", exactly=True)
     return _inseparable(question, answer.rows, tuple(answer.weights), "rational", None)
 
 
@@ -331,23 +336,14 @@ def _separable(question: _Question, margin: Margin, proof: str, *, exactly: bool
     )
 
 
-def _margin(
-    question: _Question, kind: str, plane: Hyperplane, lower: float, upper: float, found: Supply
-) -> Margin:
+def _margin(question: _Question, kind: str, plane: Hyperplane, lower: float, upper: float, found: Supply) -> Margin:
     if upper == math.inf:
         return Margin(kind, plane, lower)
     return Margin(kind, plane, lower, upper, question.numbered(found.rows), found.weights)
 
 
-def _exact_margin(
-    question: _Question, answer: rationals.ExactAnswer, found: Supply, rows: Rows | None = None
-) -> Margin:
-    """The margin of an exact answer; `rows`: it is about those, which have a last feature 1."""
-    kind = "augmented" if rows is not None else "free" if question.choices.intercept else "origin"
-    return _exact_margin_of(question, kind, answer, found)
-
-
-def _exact_margin_of(question: _Question, kind: str, answer: rationals.ExactAnswer, found: Supply) -> Margin:
+def _exact_margin(question: _Question, kind: str, answer: rationals.ExactAnswer, found: Supply) -> Margin:
+    """The margin of an exact answer, and beside its hyperplane one in floats, if one separates."""
     augmented = kind == "augmented"
     w, b = (answer.w[:-1], answer.w[-1]) if augmented else (answer.w, answer.b)
     exact = RationalHyperplane(tuple(w), b)
@@ -381,7 +377,7 @@ def _other_margin(question: _Question, kind: str, exactly: bool) -> Margin | Non
         answer = rationals.min_norm_point(asked, y, intercept=intercept, start=found.rows.tolist(), deadline=deadline)
         if answer is None or not answer.separable or (augmented and not any(answer.w[:-1])):
             return None
-        return _exact_margin_of(question, kind, answer, found)
+        return _exact_margin(question, kind, answer, found)
     if found.w is None or not found.lower > 0:
         return None
     w, b = (found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b)
@@ -407,11 +403,13 @@ def _radius(rows: Rows) -> float:
             squares[part] = block.squared_norms()
         longest = float(squares.max())
         ids = np.flatnonzero(~(squares * (1 + relative) + d * 2.0**-1074 < longest * (1 - relative)))
-    if not math.isfinite(longest) or len(ids) * d <= _NEAREST * 100:
+    if not math.isfinite(longest) or (len(ids) <= _NEAREST and len(ids) * d <= 100 * _NEAREST):
         exact = max(_squared_length(rows, int(i)) for i in ids)
         radius = rounding.root_up(exact)
         if radius == math.inf:
-            raise InputError(f"row {int(ids[0])} of X is longer than float64 can say: divide the features by 2**10 or more")
+            raise InputError(
+                f"row {int(ids[0])} of X is longer than float64 can say: divide the features by 2**10 or more"
+            )
         return radius
     return math.nextafter(math.sqrt(longest * (1 + 2 * relative) + d * 2.0**-1074), math.inf)
 
@@ -439,9 +437,7 @@ def _centred_radius(rows: Rows) -> tuple[FloatArray | None, float | None]:
 # Not separable --------------------------------------------------------------------------------------------------------
 
 
-def _inseparable(
-    question: _Question, points: IntArray, weights: Any, proof: str, overlap: bool | None
-) -> Inseparable:
+def _inseparable(question: _Question, points: IntArray, weights: Any, proof: str, overlap: bool | None) -> Inseparable:
     pair = _equal_rows(question.rows, question.y)
     if pair is not None:
         return _duplicates(question, pair)
@@ -490,7 +486,9 @@ def _span_the_space(rows: Rows, y: Signs, points: IntArray, intercept: bool) -> 
 def _equal_rows(rows: Rows, y: Signs) -> IntArray | None:
     """Two equal rows with opposite labels, or None: their hashes are compared, and where these agree the rows."""
     hashes = np.empty(len(rows), np.uint64)
-    factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(
+        1
+    )
     for part, block in canonical.blocks(rows):
         if block.sparse is None:
             hashes[part] = (_mixed(block.dense) * factors).sum(axis=1, dtype=np.uint64)
@@ -642,6 +640,14 @@ def _column_scales(rows: Rows, intercept: bool) -> FloatArray | None:
     if not len(used) or (used.max() == used.min() and abs(int(used.max())) < 300):
         return None
     return np.asarray(np.ldexp(1.0, -np.clip(exponents, -1000, 1000)))
+
+
+def _unit(rows: Rows) -> float:
+    """A power of two near the largest number, if squares of numbers of that size leave the range of float64; else 1."""
+    values = rows.values
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    exponent = math.frexp(largest)[1]
+    return math.ldexp(1.0, min(exponent, 1000)) if abs(exponent) > 300 and largest > 0 else 1.0
 
 
 def _scaled(rows: Rows, scales: FloatArray) -> Rows:

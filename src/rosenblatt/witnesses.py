@@ -247,8 +247,18 @@ def _enclosed_witness(points: list[Point], weights: FloatArray, n_features: int,
 
 
 def _system(points: list[Point], intercept: bool) -> tuple[FloatArray, int, str | None]:
-    """A, its features scaled by powers of two to about 1 (which changes no solution), and their number."""
+    """A, its features scaled by powers of two to about 1 (which changes no solution), and their number.
+
+    Left out are features whose equation says nothing new: copies of others, and with an intercept those that have one
+    value in all rows, as Σ λ y = 0 is asked for anyway.
+    """
     matrix, columns = _matrix(points, side=True)
+    if matrix.shape[1] + (2 if intercept else 1) > len(points):
+        if intercept:
+            sides = np.asarray([[point.side] for point in points])
+            matrix = matrix[:, (matrix * sides != matrix[:1] * sides[0]).any(axis=0)]
+        matrix = matrix[:, np.sort(np.unique(matrix + 0.0, axis=1, return_index=True)[1])]
+        columns = columns[: matrix.shape[1]]
     if matrix.size:
         exponents = np.frexp(np.abs(matrix).max(axis=0))[1]
         scaled = np.ldexp(matrix, -exponents)
