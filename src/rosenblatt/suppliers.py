@@ -117,9 +117,7 @@ class _Task:
         """Keep weights if they bound the margin better than the best so far."""
         if collapsed or upper < self.best.upper:
             order = np.argsort(ids)
-            self.best = replace(
-                self.best, rows=ids[order], weights=weights[order], upper=upper, collapsed=collapsed
-            )
+            self.best = replace(self.best, rows=ids[order], weights=weights[order], upper=upper, collapsed=collapsed)
 
     def normalised(self, ids: IntArray, weights: FloatArray) -> FloatArray:
         """The weights, each class divided by its sum."""
@@ -151,15 +149,11 @@ def supply(
     if min(n, d) + task.k <= SMALL and (rows.sparse is None or _densified(rows, n) <= MANY_NUMBERS):
         return _working_set(task)
     descent = _Descent(task)
-    descent.run(FIRST_PASSES)
-    if task.done() or task.late():
-        return task.best
-    if not task.best.lower > 0 and min(n, d) + task.k <= LARGE:
+    scalable = min(n, d) + task.k <= LARGE
+    descent.run(FIRST_PASSES, give_up=scalable)
+    if scalable and not task.best.lower > 0 and not task.late():
         _affine_scaling(task, descent)
-        if task.best.collapsed:
-            return task.best
-    if not task.done():
-        descent.run(MORE_PASSES)
+    descent.run(MORE_PASSES)
     return task.best
 
 
@@ -167,8 +161,9 @@ def supply(
 SMALL = 600  # dimension of the problem: above, an active set that moves one row at a time is too slow
 LARGE = 6000  # dimension: above, the normal equations of affine scaling are
 MANY_NUMBERS = 50_000_000  # numbers in a dense copy of sparse rows
-FIRST_PASSES = 200
+FIRST_PASSES = 400
 MORE_PASSES = 2000
+HOPELESS = 5.0  # a lower bound this many times the upper one below 0, after some passes, will not come up soon
 
 
 def working_set(rows: Rows, y: NDArray[Any], **choices: Any) -> Supply:
@@ -405,11 +400,15 @@ class _Descent:
         self.active: IntArray = np.arange(n)
         self.passes = 0
         self.scores = np.empty(n)
+        self.support: IntArray = np.zeros(0, np.int64)
+        self.solved = 0  # the pass from which on to solve for the support
 
-    def run(self, passes: int) -> None:
-        """Make up to so many passes; the task keeps the best bounds."""
+    def run(self, passes: int, *, give_up: bool = False) -> None:
+        """Make up to so many passes; the task keeps the best bounds. `give_up`: stop when it looks hopeless."""
         task, end = self.task, self.passes + passes
         while self.passes < end and not task.done() and not task.late():
+            if give_up and self.passes >= 40 and task.best.lower < -HOPELESS * task.best.upper:
+                return
             for _ in range(1 if self.passes < 3 else min(10, end - self.passes)):
                 if self._pass() == 0:
                     end = self.passes  # a pass that moves nothing: this is the optimum, to rounding
@@ -442,16 +441,69 @@ class _Descent:
     def _look(self) -> None:
         """The bounds of what has been reached, and which rows matter next."""
         task = self.task
-        task.scan(self.w[: task.rows.shape[1]], scores=self.scores)
-        support = np.flatnonzero(self.weights > 0)
-        if all(len(np.intersect1d(support, group, assume_unique=True)) for group in task.groups):
-            weights = task.normalised(support, self.weights[support])
-            upper = float(np.linalg.norm(_combination(task, support, weights))) / task.k
-            task.weigh(support, weights, upper)
+        support = self._bounds()
         signs = self.task.signs(np.arange(len(task.rows)))
         self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
         if task.intercept:
             self.b += self.bias * float(self.weights @ signs)
+        changed = len(np.setxor1d(support, self.support, assume_unique=True))
+        self.support = support
+        settled = changed <= 0.01 * len(support) and self.passes >= self.solved
+        if settled and task.best.lower > 0 and not task.done():
+            self._solve()
+
+    def _bounds(self) -> IntArray:
+        """Bound the margin from both sides. The support."""
+        task = self.task
+        task.scan(self.w[: task.rows.shape[1]], scores=self.scores)
+        support = np.flatnonzero(self.weights > 0)
+        if len(np.unique(task.classes[support])) == task.k:
+            weights = task.normalised(support, self.weights[support])
+            task.weigh(support, weights, float(np.linalg.norm(_combination(task, support, weights))) / task.k)
+        return support
+
+    def _solve(self) -> None:
+        """Jump to the optimum on the support: all its rows at margin 1, rows of negative weight dropped until none is.
+
+        A few Cholesky factorisations of the Gram matrix of the support, where passes would converge slowly; later
+        passes repair what the jump got wrong, as they do from any weights.
+        """
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+        task, ids = self.task, self.support
+        self.solved = self.passes + 20
+        if len(ids) > min(LARGE, task.rows.shape[1] + task.k) or task.late():
+            return
+        part = task.rows.take(ids).astype(np.float64)
+        product = part @ part.T
+        gram = np.asarray(product.toarray() if task.rows.sparse is not None else product) + self.bias
+        for _ in range(20):
+            signs = task.signs(ids)
+            try:
+                factor = cho_factor(gram, lower=True, check_finite=False)
+            except LinAlgError:
+                return
+            weights = signs * cho_solve(factor, signs, check_finite=False)  # (Y K Y + s² y y') a = 1
+            b = 0.0
+            if task.intercept:  # and Σ a_i y_i = 0, whose multiplier is the offset
+                along = signs * cho_solve(factor, np.ones(len(ids)), check_finite=False)
+                b = float(weights @ signs) / float(along @ signs)
+                weights = weights - b * along
+            keep = weights > 0
+            if keep.all():
+                break
+            if len(np.unique(task.classes[ids[keep]])) < task.k or task.late():
+                return
+            ids, gram = ids[keep], gram[np.ix_(keep, keep)]
+        else:
+            return
+        self.weights[:] = 0.0
+        self.weights[ids] = weights
+        self.w[: task.rows.shape[1]] = _combination(task, ids, weights)
+        self.b = b
+        self._bounds()
+        signs = task.signs(np.arange(len(task.rows)))
+        self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
 
 
 def _squares(rows: Rows) -> FloatArray:
@@ -496,9 +548,9 @@ def _affine_scaling(task: _Task, descent: _Descent | None) -> None:
     n, d = task.rows.shape
     size = min(n, d) + task.k
     rng = np.random.default_rng(task.seed)
-    ids = _sample(task, rng, max(50, 4 * size))
-    if descent is not None and len(ids) < n:
-        ids = np.union1d(ids, np.flatnonzero(descent.weights > 0)[: 4 * size])
+    ids = np.zeros(0, np.int64) if descent is None else np.flatnonzero(descent.weights > 0)
+    if not size < len(ids) <= 4 * size:  # else those that the descent found hard to get right will do
+        ids = _sample(task, rng, max(50, 4 * size))
     while not task.late():
         system = _System(task, ids)
         if descent is None:
