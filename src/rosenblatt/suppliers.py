@@ -82,7 +82,7 @@ class _Task:
 
     def signs(self, ids: IntArray) -> FloatArray:
         """The labels of some rows, as ±1."""
-        return 2.0 * self.codes[ids] - 1.0
+        return np.where(self.codes[ids] == 1, 1.0, -1.0)
 
     def done(self) -> bool:
         """Whether the best answers are good enough."""
@@ -117,9 +117,7 @@ class _Task:
         """Keep weights if they bound the margin better than the best so far."""
         if collapsed or upper < self.best.upper:
             order = np.argsort(ids)
-            self.best = replace(
-                self.best, rows=ids[order], weights=weights[order], upper=upper, collapsed=collapsed
-            )
+            self.best = replace(self.best, rows=ids[order], weights=weights[order], upper=upper, collapsed=collapsed)
 
     def normalised(self, ids: IntArray, weights: FloatArray) -> FloatArray:
         """The weights, each class divided by its sum."""
@@ -151,15 +149,11 @@ def supply(
     if min(n, d) + task.k <= SMALL and (rows.sparse is None or _densified(rows, n) <= MANY_NUMBERS):
         return _working_set(task)
     descent = _Descent(task)
-    descent.run(FIRST_PASSES)
-    if task.done() or task.late():
-        return task.best
-    if not task.best.lower > 0 and min(n, d) + task.k <= LARGE:
+    scalable = min(n, d) + task.k <= LARGE
+    descent.run(FIRST_PASSES, give_up=scalable)
+    if scalable and not task.best.lower > 0 and not task.late():
         _affine_scaling(task, descent)
-        if task.best.collapsed:
-            return task.best
-    if not task.done():
-        descent.run(MORE_PASSES)
+    descent.run(MORE_PASSES)
     return task.best
 
 
@@ -167,8 +161,9 @@ def supply(
 SMALL = 600  # dimension of the problem: above, an active set that moves one row at a time is too slow
 LARGE = 6000  # dimension: above, the normal equations of affine scaling are
 MANY_NUMBERS = 50_000_000  # numbers in a dense copy of sparse rows
-FIRST_PASSES = 200
+FIRST_PASSES = 400
 MORE_PASSES = 2000
+HOPELESS = 5.0  # a lower bound this many times the upper one below 0, after some passes, will not come up soon
 
 
 def working_set(rows: Rows, y: NDArray[Any], **choices: Any) -> Supply:
@@ -184,7 +179,7 @@ def dual_descent(rows: Rows, y: NDArray[Any], **choices: Any) -> Supply:
 
 
 def affine_scaling(rows: Rows, y: NDArray[Any], **choices: Any) -> Supply:
-    """Look for positive weights of Gordan's dual, or a direction that shows there are none. Takes what `supply` takes."""
+    """Look for positive weights of Gordan's dual, or a direction that separates. Takes what `supply` takes."""
     task = _task(rows, y, **choices)
     _affine_scaling(task, None)
     return task.best
@@ -405,11 +400,15 @@ class _Descent:
         self.active: IntArray = np.arange(n)
         self.passes = 0
         self.scores = np.empty(n)
+        self.support: IntArray = np.zeros(0, np.int64)
+        self.solved = 0  # the pass from which on to solve for the support
 
-    def run(self, passes: int) -> None:
-        """Make up to so many passes; the task keeps the best bounds."""
+    def run(self, passes: int, *, give_up: bool = False) -> None:
+        """Make up to so many passes; the task keeps the best bounds. `give_up`: stop when it looks hopeless."""
         task, end = self.task, self.passes + passes
         while self.passes < end and not task.done() and not task.late():
+            if give_up and self.passes >= 40 and task.best.lower < -HOPELESS * task.best.upper:
+                return
             for _ in range(1 if self.passes < 3 else min(10, end - self.passes)):
                 if self._pass() == 0:
                     end = self.passes  # a pass that moves nothing: this is the optimum, to rounding
@@ -442,16 +441,69 @@ class _Descent:
     def _look(self) -> None:
         """The bounds of what has been reached, and which rows matter next."""
         task = self.task
-        task.scan(self.w[: task.rows.shape[1]], scores=self.scores)
-        support = np.flatnonzero(self.weights > 0)
-        if all(len(np.intersect1d(support, group, assume_unique=True)) for group in task.groups):
-            weights = task.normalised(support, self.weights[support])
-            upper = float(np.linalg.norm(_combination(task, support, weights))) / task.k
-            task.weigh(support, weights, upper)
+        support = self._bounds()
         signs = self.task.signs(np.arange(len(task.rows)))
         self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
         if task.intercept:
             self.b += self.bias * float(self.weights @ signs)
+        changed = len(np.setxor1d(support, self.support, assume_unique=True))
+        self.support = support
+        settled = changed <= 0.01 * len(support) and self.passes >= self.solved
+        if settled and task.best.lower > 0 and not task.done():
+            self._solve()
+
+    def _bounds(self) -> IntArray:
+        """Bound the margin from both sides. The support."""
+        task = self.task
+        task.scan(self.w[: task.rows.shape[1]], scores=self.scores)
+        support = np.flatnonzero(self.weights > 0)
+        if len(np.unique(task.classes[support])) == task.k:
+            weights = task.normalised(support, self.weights[support])
+            task.weigh(support, weights, float(np.linalg.norm(_combination(task, support, weights))) / task.k)
+        return support
+
+    def _solve(self) -> None:
+        """Jump to the optimum on the support: all its rows at margin 1, rows of negative weight dropped until none is.
+
+        A few Cholesky factorisations of the Gram matrix of the support, where passes would converge slowly; later
+        passes repair what the jump got wrong, as they do from any weights.
+        """
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+        task, ids = self.task, self.support
+        self.solved = self.passes + 20
+        if len(ids) > min(LARGE, task.rows.shape[1] + task.k) or task.late():
+            return
+        part = task.rows.take(ids).astype(np.float64)
+        product = part @ part.T
+        gram = np.asarray(product.toarray() if task.rows.sparse is not None else product) + self.bias
+        for _ in range(20):
+            signs = task.signs(ids)
+            try:
+                factor = cho_factor(gram, lower=True, check_finite=False)
+            except LinAlgError:
+                return
+            weights = signs * cho_solve(factor, signs, check_finite=False)  # (Y K Y + s² y y') a = 1
+            b = 0.0
+            if task.intercept:  # and Σ a_i y_i = 0, whose multiplier is the offset
+                along = signs * cho_solve(factor, np.ones(len(ids)), check_finite=False)
+                b = float(weights @ signs) / float(along @ signs)
+                weights = weights - b * along
+            keep = weights > 0
+            if keep.all():
+                break
+            if len(np.unique(task.classes[ids[keep]])) < task.k or task.late():
+                return
+            ids, gram = ids[keep], gram[np.ix_(keep, keep)]
+        else:
+            return
+        self.weights[:] = 0.0
+        self.weights[ids] = weights
+        self.w[: task.rows.shape[1]] = _combination(task, ids, weights)
+        self.b = b
+        self._bounds()
+        signs = task.signs(np.arange(len(task.rows)))
+        self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
 
 
 def _squares(rows: Rows) -> FloatArray:
@@ -496,9 +548,9 @@ def _affine_scaling(task: _Task, descent: _Descent | None) -> None:
     n, d = task.rows.shape
     size = min(n, d) + task.k
     rng = np.random.default_rng(task.seed)
-    ids = _sample(task, rng, max(50, 4 * size))
-    if descent is not None and len(ids) < n:
-        ids = np.union1d(ids, np.flatnonzero(descent.weights > 0)[: 4 * size])
+    ids = np.zeros(0, np.int64) if descent is None else np.flatnonzero(descent.weights > 0)
+    if not size < len(ids) <= 4 * size:  # else those that the descent found hard to get right will do
+        ids = _sample(task, rng, max(50, 4 * size))
     while not task.late():
         system = _System(task, ids)
         if descent is None:
@@ -507,7 +559,7 @@ def _affine_scaling(task: _Task, descent: _Descent | None) -> None:
             weights = descent.weights[ids] / max(float(descent.weights[ids].mean()), 1e-300) + 0.1
         found, worst = _dikin(task, system, task.normalised(ids, weights))
         if found is not None:
-            _settle(task, system, found)
+            _settle(task, *found)
             return
         if worst is None or task.best.lower > 0:
             return
@@ -565,18 +617,27 @@ class _System:
         return None
 
 
-def _dikin(task: _Task, system: _System, weights: FloatArray) -> tuple[FloatArray | None, IntArray | None]:
+def _dikin(
+    task: _Task, system: _System, weights: FloatArray
+) -> tuple[tuple[_System, FloatArray] | None, IntArray | None]:
     """Steps until positive weights solve the equations (the first answer), or a direction separates these rows.
 
-    The second answer: rows outside the system that this direction gets wrong.
+    The second answer: rows outside the system that this direction gets wrong. When the only solutions have weights of
+    0 (classes that touch), the steps become short; the rows whose weights vanish are then left out.
     """
     d = system.d
     room = 2 * len(system.e)
     size = float(weights @ np.linalg.norm(system.a, axis=1))
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         missing = system.missing(weights)
         if float(np.linalg.norm(missing)) <= 1e-14 * size:
-            return weights, None
+            return (system, weights), None
+        if step % 8 == 7:
+            keep = weights > 1e-6 * weights.max()
+            if not keep.all() and len(np.unique(task.classes[system.ids[keep]])) == task.k:
+                system, weights = _System(task, system.ids[keep]), weights[keep]
+                weights = task.normalised(system.ids, weights)
+                missing = system.missing(weights)
         v = system.normal_direction(weights, missing, task.late)
         if v is None:
             return None, None
@@ -628,28 +689,26 @@ def _basic_solution(
     """Reduce weights λ > 0 with A'λ = e to as many rows as A has columns (Carathéodory), independent ones.
 
     The push phase of a crossover from an interior point to a vertex (Megiddo 1991): a basis B of rows is chosen, and
-    each other row is pushed to weight 0 along the null vector that B gives, λ_B ← λ_B + τ B⁻¹ a_j. If a row of the basis
-    reaches 0 first, it leaves and the pushed one takes its place. Pushes are made in blocks: the null vectors of a
-    block are one matrix product, pivots inside it rank-one updates, and the inverse is updated at its end by another
-    product. Rows and weights are returned; None if it is late or no basis is found.
+    each other row is pushed to weight 0 along the null vector that B gives, λ_B ← λ_B + τ B⁻¹ a_j. If a row of the
+    basis reaches 0 first, it leaves and the pushed one takes its place. The null vectors of all rows are kept as one
+    tableau, and pushed in blocks: inside a block a pivot is a rank-one update, and the pivots of a block change the
+    rest of the tableau by one matrix product. At the end the weights are solved for anew, from the data.
+    Rows and weights are returned; None if it is late or no basis is found.
     """
-    from scipy.linalg.blas import dger
+    from scipy.linalg.blas import dgemm
 
     basis = _first_basis(a, weights)
     if basis is None:
         return None
-    rows, inverse, equations = basis
+    rows, rest, tableau = basis
     weights = weights.copy()
-    rest = np.setdiff1d(np.arange(len(weights)), rows)
-    rest = rest[np.argsort(weights[rest], kind="stable")]
     for first in range(0, len(rest), _PUSHED):
         if late():
             return None
-        block = rest[first : first + _PUSHED]
-        tableau = np.asfortranarray(inverse @ equations(block).T)
+        last = min(first + _PUSHED, len(rest))
         pivots: list[tuple[int, FloatArray]] = []
-        for t, j in enumerate(block):
-            move = tableau[:, t].copy()
+        for t in range(first, last):
+            j, move = rest[t], tableau[:, t].copy()
             current = weights[rows]
             leaving, reach = _first_at_zero(current, move, float(weights[j]))
             weights[rows] = np.maximum(current + reach * move, 0.0)
@@ -660,22 +719,29 @@ def _basic_solution(
             weights[rows[leaving]] = 0.0
             rows[leaving] = j
             pivots.append((leaving, move))
-            if t + 1 < len(block):
-                part = tableau[:, t + 1 :]
-                turned = part[leaving] / move[leaving]
-                dger(-1.0, move, turned, a=part, overwrite_a=1)
-                part[leaving] = turned
-        if pivots:
+            _pivot(tableau[:, t + 1 : last], leaving, move)
+        if pivots and last < len(rest):
             changed = np.unique([leaving for leaving, _ in pivots])
+            places = np.arange(len(changed))
             product = np.zeros((len(rows), len(changed)), order="F")
-            product[changed, np.arange(len(changed))] = 1.0
+            product[changed, places] = 1.0
             for leaving, move in pivots:
-                turned = product[leaving] / move[leaving]
-                dger(-1.0, move, turned, a=product, overwrite_a=1)
-                product[leaving] = turned
-            product[changed, np.arange(len(changed))] -= 1.0
-            inverse += product @ inverse[changed]
+                _pivot(product, leaving, move)
+            product[changed, places] -= 1.0
+            later = tableau[:, last:]
+            dgemm(1.0, product, np.asfortranarray(later[changed]), beta=1.0, c=later, overwrite_c=1)
     return _resolved(a, e, rows, weights)
+
+
+def _pivot(tableau: FloatArray, leaving: int, move: FloatArray) -> None:
+    """Write columns in the basis where the row of `move` has taken the place `leaving`; in place (column order)."""
+    from scipy.linalg.blas import dger
+
+    if tableau.shape[1] == 0:
+        return
+    turned = tableau[leaving] / move[leaving]
+    dger(-1.0, move, turned, a=tableau, overwrite_a=1)
+    tableau[leaving] = turned
 
 
 def _first_at_zero(current: FloatArray, move: FloatArray, whole: float) -> tuple[int, float]:
@@ -693,15 +759,17 @@ def _first_at_zero(current: FloatArray, move: FloatArray, whole: float) -> tuple
     return leaving, float(min(current[leaving] / -move[leaving], whole))
 
 
-def _first_basis(
-    a: FloatArray, weights: FloatArray
-) -> tuple[IntArray, FloatArray, Callable[[IntArray], FloatArray]] | None:
-    """Independent rows of large weight, the inverse of B' (in equations that are independent too), those equations.
+def _first_basis(a: FloatArray, weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray] | None:
+    """Independent rows of large weight; the other rows, lightest first; and these written in terms of the basis.
 
     The rows of largest weight, if they are well conditioned; else rows, and the rank, by a pivoted QR weighted by λ.
     """
     from scipy.linalg import qr
-    from scipy.linalg.lapack import dgecon, dgetrf, dgetri
+    from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
+
+    def others(rows: IntArray) -> IntArray:
+        rest = np.setdiff1d(np.arange(len(weights)), rows)
+        return rest[np.argsort(weights[rest], kind="stable")]
 
     m, size = a.shape
     if m >= size:
@@ -710,17 +778,20 @@ def _first_basis(
         norm = float(np.abs(matrix).sum(axis=0).max())
         lu, pivots, info = dgetrf(matrix, overwrite_a=1)
         if info == 0 and dgecon(lu, norm)[0] > 1e-10:
-            inverse, _ = dgetri(lu, pivots, lwork=size * 64, overwrite_lu=1)
-            return rows, np.ascontiguousarray(inverse), lambda ids: a[ids]
+            rest = others(rows)
+            if len(rest) == 0:
+                return rows, rest, np.zeros((size, 0), order="F")
+            return rows, rest, dgetrs(lu, pivots, np.asfortranarray(a[rest].T), overwrite_b=1)[0]
     q, r, order = qr((a * weights[:, np.newaxis]).T, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diag(r))
     rank = int((diagonal > 1e-12 * diagonal[0]).sum())
-    rows, turn = order[:rank].astype(np.int64), q[:, :rank]
+    rows = order[:rank].astype(np.int64)
+    rest = others(rows)
     try:
-        inverse = np.linalg.inv((a[rows] @ turn).T)
+        tableau = np.linalg.solve((a[rows] @ q[:, :rank]).T, (a[rest] @ q[:, :rank]).T)
     except np.linalg.LinAlgError:
         return None
-    return rows, inverse, lambda ids: a[ids] @ turn
+    return rows, rest, np.asfortranarray(tableau)
 
 
 def _resolved(a: FloatArray, e: FloatArray, rows: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
