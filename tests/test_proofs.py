@@ -256,7 +256,7 @@ def test_the_enclosure_contains_the_exact_solution():
         assert found.radius.max() < 1e-10
 
 
-@thorough
+@settings(max_examples=150, deadline=None)
 @given(st.data(), st.integers(2, 7), st.integers(1, 4), st.booleans())
 def test_a_witness_is_proved_just_when_there_is_one(data, n, d, intercept):
     entries = data.draw(st.sampled_from((st.integers(-2, 2).map(float), numbers)))
@@ -368,6 +368,36 @@ def test_weak_separation_is_that_of_highs():
             assert min(values) == 0 and sum(v > 0 for v in values) == strict
             assert [i for i, v in enumerate(values) if v == 0] == found.on.tolist()
     assert min(counts.values()) > 50
+
+
+def by_program(rows, y):
+    """A guess from HiGHS: the w of largest Σ min(1, y(w · x)) with all terms >= 0."""
+    X = rows.dense if rows.dense is not None else rows.sparse.toarray()
+    found = linprog(np.zeros(X.shape[1]), -X * y[:, None], -np.ones(len(X)), bounds=(None, None))
+    return (found.x if found.status == 0 else None), np.arange(0)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("guess", (by_program, lambda rows, y: (rng_guess(rows), np.arange(min(3, len(rows))))))
+def test_guesses_change_nothing(guess, storage):
+    rng = np.random.default_rng(6)
+    for trial in range(60):
+        n, d, intercept = rng.integers(4, 14), rng.integers(2, 5), bool(trial % 2)
+        X = rng.integers(-1, 2, (n, d)) + rng.choice((0.0, 0.1), (n, d))
+        y = np.where(X[:, 0] > 0, 1, -1)
+        X, y = np.vstack([X, X[:2]]), np.r_[y, -y[:2]]
+        answer = min_norm_point(inputs.rows(X), y, intercept=intercept)
+        alone = weakly_separates(inputs.rows(X), y, answer.rows, intercept=intercept)
+        guessed = weakly_separates(inputs.rows(storage(X)), y, answer.rows, intercept=intercept, guess=guess)
+        assert alone.status == guessed.status
+        if alone.status == "weak":
+            assert alone.on.tolist() == guessed.on.tolist()
+            values = [int(s) * (sum(F(a) * c for a, c in zip(x, guessed.w)) + guessed.b) for x, s in zip(X, y)]
+            assert [i for i, v in enumerate(values) if v <= 0] == guessed.on.tolist() and min(values) == 0
+
+
+def rng_guess(rows):
+    return np.random.default_rng(0).standard_normal(rows.shape[1])
 
 
 def test_iris_overlaps():

@@ -9,16 +9,19 @@ class equals one of the other, of at most d + 2 rows in all.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, row_bounds, scores
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.inputs import rows as rows_of
 from rosenblatt.rationals import (
     Cloud,
     Face,
@@ -378,8 +381,17 @@ class WeakSeparation:
         return np.array(numbers[:-1]), numbers[-1]
 
 
+Guess: TypeAlias = Callable[[Rows, FloatArray], tuple[FloatArray | None, IntArray]]
+
+
 def weakly_separates(
-    rows: Rows, y: ArrayLike, witness: ArrayLike, *, intercept: bool, deadline: float | None = None
+    rows: Rows,
+    y: ArrayLike,
+    witness: ArrayLike,
+    *,
+    intercept: bool,
+    guess: Guess | None = None,
+    deadline: float | None = None,
 ) -> WeakSeparation:
     """Decide whether some hyperplane separates weakly, given the rows of a witness that none does strictly.
 
@@ -387,6 +399,9 @@ def weakly_separates(
     So v is sought in the face orthogonal to those: either it is positive on all rows that do not depend on the witness,
     or they have a witness of their own, which joins the first. Each round adds at least 1 to the rank; when every row
     depends on the witness, nothing is left to separate. All in exact arithmetic but for the scans.
+
+    ``guess`` is asked first where there is more than a little to search: given rows and labels, it returns a w that it
+    believes to separate them through the origin, or None, and rows to begin the exact search with. It is not believed.
     """
     y, active = _signs(rows, y), list(_ids(rows, witness).tolist())
     size = rows.shape[1] + int(intercept)
@@ -399,7 +414,13 @@ def weakly_separates(
         first = _outside(cloud)
         if first is None:
             return WeakSeparation("overlap")
-        found = least_norm(cloud, [first], deadline)
+        start = np.array([first])
+        if guess is not None:
+            x, start = _guessed(cloud, guess)
+            if x and _is_strict(cloud, x):
+                return _weak_plane(cloud, face.lift(x), intercept)
+            start = np.r_[start, first]  # which is known to be none of the face's points; the others may be
+        found = least_norm(cloud, start.tolist(), deadline)
         if found is None:
             return WeakSeparation("unknown")
         if found.x:
@@ -424,6 +445,43 @@ def _outside(cloud: Cloud) -> int | None:
     if row is not None:
         return row
     return next((i for i in range(len(cloud.rows)) if cloud.point(i).values), None)
+
+
+def _guessed(cloud: Cloud, guess: Guess) -> tuple[Sparse, IntArray]:
+    """A guess on the rows modulo the face's points, in floats: rounding costs at worst a guess that fails."""
+    face, rows = cloud.face, cloud.rows
+    assert face is not None
+    n, d = rows.shape
+    size = d + int(cloud.constant)
+    free = np.setdiff1d(np.arange(size), face.pivots)
+    T = np.zeros((len(face.pivots), len(face.columns)))
+    for q, t in enumerate(face.columns.values()):
+        T[:, q] = [v / face.scale for v in t]
+    places = np.searchsorted(free, np.array(list(face.columns), dtype=np.int64))
+    ones = np.ones((n, size - d))
+    if rows.dense is not None:
+        Z = np.hstack([rows.dense, ones]).astype(np.float64)
+        projected = Z[:, free]
+        projected[:, places] -= Z[:, face.pivots] @ T
+        reach = np.abs(projected).max(axis=1)
+    else:
+        Z = sparse.csr_array(sparse.hstack([rows.sparse, sparse.csr_array(ones)], format="csr"), dtype=np.float64)
+        whole = sparse.csr_array(
+            (T.ravel(), (np.repeat(np.arange(len(T)), len(places)), np.tile(places, len(T)))), shape=(len(T), len(free))
+        )
+        projected = sparse.csr_array(Z[:, free] - Z[:, face.pivots] @ whole)
+        reach = abs(projected).max(axis=1).toarray().ravel()
+    kept = np.flatnonzero(reach > 1e-9 * reach.max())
+    w, start = guess(rows_of(projected[kept]), cloud.y[kept])
+    x: Sparse = {}
+    if w is not None and np.isfinite(w).all():
+        x = {int(j): v for j, v in zip(free, dyadic(w)[0], strict=True) if v}
+    return x, kept[start]
+
+
+def _is_strict(cloud: Cloud, x: Sparse) -> bool:
+    """Whether x is positive on every point that is not 0, proved."""
+    return all(cloud.value(i, x) > 0 or not cloud.point(i).values for i in cloud.below(x, [Fraction(0)]).tolist())
 
 
 def _weak_plane(cloud: Cloud, v: Sparse, intercept: bool) -> WeakSeparation:

@@ -541,6 +541,8 @@ def _first(cloud: Cloud, start: Iterable[int] | None) -> list[int]:
         for c in range(cloud.classes):
             if not any(cloud.part(i) == c for i in ids):
                 ids.append(next(i for i in range(len(cloud.y)) if cloud.part(i) == c))
+    else:
+        ids = [i for i in ids if cloud.point(i).values]
     ends = [[int(cloud.part(i) == c) for c in range(cloud.classes)] for i in ids]
     return [ids[q] for q in independent(lifted([cloud.point(i) for i in ids], ends))[0]]
 
