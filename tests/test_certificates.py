@@ -758,6 +758,23 @@ def test_the_digest_is_one_of_values(density):
     assert canonical.digest(canonical.exact_rows(X), signs) != expected
 
 
+def test_the_digest_is_the_same_in_chunks_and_threads():
+    X = np.arange(60_003).reshape(-1, 3) % 19 / 8 - 1
+    signs = np.where(X[:, 0] > 0, 1, -1).astype(np.int8)
+    rows = canonical.exact_rows(X)
+    expected = canonical.digest(rows, signs)
+    assert canonical.digest(rows, signs, threads=3) == expected
+    assert canonical.digest(canonical.exact_rows(sp.csr_array(X)), signs, threads=2) == expected
+    for size in (1000, 8192, 8193, 20_001):
+        total = canonical.Digest(3)
+        for first in range(0, len(X), size):
+            total.update(canonical.Block(X[first : first + size]), signs[first : first + size])
+        assert total.hexdigest() == expected
+    first_chunk = canonical.digest(canonical.exact_rows(X[:8192]), signs[:8192])
+    assert first_chunk != canonical.digest(canonical.exact_rows(X[:16384]), signs[:16384])
+    assert expected == "3dfa31e3b88adea573658ae5f46e9dc40f9caa4a697febf8aac9d47ad7512137"  # as written in files
+
+
 def test_frames():
     pandas = pytest.importorskip("pandas")
     X, y = AND
