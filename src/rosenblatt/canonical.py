@@ -124,8 +124,7 @@ def signs(y: NDArray[Any], negative: Sequence[Label], positive: Sequence[Label])
 
 def equal(y: NDArray[Any], name: Label) -> NDArray[np.bool_]:
     """Where y is this label; text is never equal to a number."""
-    text = y.dtype.kind in "US"
-    if y.dtype.kind != "O" and text != isinstance(name, str):
+    if y.dtype.kind not in "biufUO" or (y.dtype.kind != "O" and (y.dtype.kind == "U") != isinstance(name, str)):
         return np.zeros(len(y), np.bool_)
     if y.dtype.kind in "iu" and isinstance(name, int) and not -(1 << 63) <= name < 1 << 64:
         return np.zeros(len(y), np.bool_)
@@ -137,7 +136,10 @@ def equal(y: NDArray[Any], name: Label) -> NDArray[np.bool_]:
 
 
 class Block:
-    """Some rows in float64, dense or sparse, -0.0 as 0.0; sparse rows have sorted columns and no stored zeros."""
+    """Some rows in float64, dense or sparse, -0.0 as 0.0; sparse rows have sorted columns and no stored zeros.
+
+    A sparse value that is stored in parts is their sum in float64, as scipy has it.
+    """
 
     def __init__(self, stored: Any) -> None:
         """Take dense rows, or a sparse matrix that may be changed."""
