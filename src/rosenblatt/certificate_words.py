@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,12 @@ _SHOWN_ROWS = 12
 def separable(certificate: Separable) -> str:
     """A hyperplane separates, by how much, and what learning costs."""
     upper = certificate.margin_upper_bound
+    every = "the rows with" if certificate.data.ignored else f"all {certificate.n_rows:,} rows,"
     lines = [
-        f"Separable: a hyperplane separates all {certificate.n_rows:,} rows, "
+        f"Separable: a hyperplane separates {every} "
         f"label {certificate.data.side_name(+1)} from label {certificate.data.side_name(-1)}.",
-        f"Its margin is at least {certificate.margin:.6g}"
-        + (f"; none has more than {upper:.6g} (gap {certificate.gap:.1e})." if upper < math.inf else ".")
+        f"Its margin is at least {at_least(certificate.margin)}"
+        + (f"; none has more than {at_most(upper)} (gap {certificate.gap:.1e})." if upper < math.inf else ".")
         + (
             f" The square of the maximum is {_short(certificate.margin_squared)}." if certificate.margin_squared else ""
         ),
@@ -77,6 +79,8 @@ def inseparable(certificate: Inseparable) -> str:
         lines.append(
             "Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing."
         )
+    elif not certificate.fit_intercept:
+        lines.append("Next: ask again with fit_intercept=True, as a hyperplane with an offset may separate them.")
     else:
         lines.append(
             f"Next: a Perceptron would never stop on these {certificate.n_rows:,} rows; "
@@ -89,15 +93,37 @@ def undecided(certificate: Undecided) -> str:
     """Neither was proved: what is known all the same."""
     lines = [
         f"Undecided whether a hyperplane separates the {certificate.n_rows:,} rows"
-        + (f": {certificate.why}." if certificate.why else ".")
+        + (f": {_printable(certificate.why)}." if certificate.why else ".")
     ]
     if certificate.upper < math.inf:
         relative = f", {certificate.upper / certificate.radius:.1e} of the radius" if certificate.radius else ""
-        lines.append(f"If it is separable, its margin is at most {certificate.upper:.6g}{relative}.")
+        lines.append(f"If it is separable, its margin is at most {at_most(certificate.upper)}{relative}.")
     if certificate.hyperplane is not None and certificate.lower > -math.inf:
-        lines.append(f"The best hyperplane found has a margin of at least {certificate.lower:.6g}.")
+        lines.append(f"The best hyperplane found has a margin of at least {at_least(certificate.lower)}.")
     lines.append("Next: give it more time, ask for exact=True, or look for features on very different scales.")
     return "\n".join(lines)
+
+
+def at_least(value: float) -> str:
+    """Six digits of a lower bound, rounded down so that the words stay true."""
+    return _six_digits(value, ROUND_FLOOR)
+
+
+def at_most(value: float) -> str:
+    """Six digits of an upper bound, rounded up."""
+    return _six_digits(value, ROUND_CEILING)
+
+
+def _six_digits(value: float, rounding: str) -> str:
+    nearest = f"{value:.6g}"
+    if float(nearest) == value:
+        return nearest
+    return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(value))):.6g}"
+
+
+def _printable(text: str) -> str:
+    """What a text from outside may put on a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text[:500])
 
 
 def _how(certificate: Certificate) -> str:

@@ -295,7 +295,7 @@ class Separable(Certificate):
     def __repr__(self) -> str:
         return (
             f"<Separable: {self.n_rows} rows, {self.n_features} features, "
-            f"margin {self.margin:.6g} to {self.margin_upper_bound:.6g}>"
+            f"margin {certificate_words.at_least(self.margin)} to {certificate_words.at_most(self.margin_upper_bound)}>"
         )
 
 
@@ -387,9 +387,8 @@ class Undecided(Certificate):
         return certificate_words.undecided(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {self.lower:.6g} to {self.upper:.6g}>"
-        )
+        lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
+        return f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {lower} to {upper}>"
 
 
 def certificate_from_json(text: str | bytes) -> Separable | Inseparable | Undecided:
