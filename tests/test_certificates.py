@@ -223,6 +223,25 @@ def separable_case(rng, fit_intercept=True, scale=1.0):
     return Separable(data, margins, radius, fit_intercept=fit_intercept, **own), X, y
 
 
+def float_case(rng, fit_intercept=True):
+    """Rows and hyperplanes with all bits in use, some of the rows nearly or exactly at the margin."""
+    while True:
+        n, d = rng.randint(3, 8), rng.randint(1, 6)
+        w, b = [rng.gauss(0, 1) for _ in range(d)], rng.gauss(0, 1) if fit_intercept else 0.0
+        X = [[rng.gauss(0, 1) for _ in range(d)] for _ in range(n)]
+        X += [[ulp(v, rng) for v in x] for x in X[:2]] + [list(X[0])]
+        y = [1 if textbook.dot(frac(w), frac(x)) + Fraction(b) > 0 else -1 for x in X]
+        if len(set(y)) == 2:
+            break
+    data = Data.of(X, y)
+    support = [y.index(-1), y.index(1), rng.randrange(len(X))]
+    weights = np.asarray([rng.random() + 0.01 for _ in support])
+    kinds = ["free", "augmented"] if fit_intercept else ["origin"]
+    margins = {kind: best_margin(kind, X, y, w, b, support, weights, data) for kind in kinds}
+    rows, _ = exact_data(X, y, data)
+    return Separable(data, margins, root(max(map(norm2, rows)), +1), fit_intercept=fit_intercept), X, y
+
+
 def inseparable_case(rng, fit_intercept=True):
     """Whole-numbered rows of which one is made so that two weighted sums are equal, among others."""
     d = rng.randint(1, 4)
@@ -370,7 +389,7 @@ def test_roots_and_numbers_beyond_the_range_of_floats():
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("case", [separable_case, inseparable_case])
+@pytest.mark.parametrize("case", [separable_case, float_case, inseparable_case])
 def test_true_certificates_verify(case, fit_intercept):
     rng = random.Random(1)
     for _ in range(300):
@@ -522,7 +541,7 @@ def undecided_case(rng, fit_intercept=True):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("case", [separable_case, inseparable_case, undecided_case])
+@pytest.mark.parametrize("case", [separable_case, float_case, inseparable_case, undecided_case])
 def test_altered_certificates_are_judged_as_fractions_judge_them(case, fit_intercept):
     rng = random.Random(3)
     seen = {True: 0, False: 0}
@@ -758,6 +777,23 @@ def test_the_digest_is_one_of_values(density):
     assert canonical.digest(canonical.exact_rows(X), signs) != expected
 
 
+def test_the_digest_is_the_same_in_chunks_and_threads():
+    X = np.arange(60_003).reshape(-1, 3) % 19 / 8 - 1
+    signs = np.where(X[:, 0] > 0, 1, -1).astype(np.int8)
+    rows = canonical.exact_rows(X)
+    expected = canonical.digest(rows, signs)
+    assert canonical.digest(rows, signs, threads=3) == expected
+    assert canonical.digest(canonical.exact_rows(sp.csr_array(X)), signs, threads=2) == expected
+    for size in (1000, 8192, 8193, 20_001):
+        total = canonical.Digest(3)
+        for first in range(0, len(X), size):
+            total.update(canonical.Block(X[first : first + size]), signs[first : first + size])
+        assert total.hexdigest() == expected
+    first_chunk = canonical.digest(canonical.exact_rows(X[:8192]), signs[:8192])
+    assert first_chunk != canonical.digest(canonical.exact_rows(X[:16384]), signs[:16384])
+    assert expected == "3dfa31e3b88adea573658ae5f46e9dc40f9caa4a697febf8aac9d47ad7512137"  # as written in files
+
+
 def test_frames():
     pandas = pytest.importorskip("pandas")
     X, y = AND
@@ -929,7 +965,7 @@ def test_words_of_the_separable():
     text = str(and_gate())
     assert text.splitlines() == [
         "Separable: a hyperplane separates all 4 rows, label 1 from label 0.",
-        "Its margin is at least 0.353553; none has more than 0.353553 (gap 0.0e+00). "
+        "Its margin is at least 0.353553; none has more than 0.353554 (gap 0.0e+00). "
         "The square of the maximum is 1/8 exactly.",
         "It rests on rows 1, 2 and 3.",
         "A Perceptron(fit_intercept=True) makes at most 51 mistakes on it, from 0, in any order.",
@@ -937,7 +973,7 @@ def test_words_of_the_separable():
         "Proved in exact fractions; check it with verify(X, y).",
         "Next: a Perceptron converges here if max_iter allows; .hyperplane already separates.",
     ]
-    assert repr(and_gate()) == "<Separable: 4 rows, 2 features, margin 0.353553 to 0.353553>"
+    assert repr(and_gate()) == "<Separable: 4 rows, 2 features, margin 0.353553 to 0.353554>"
 
 
 def test_words_of_the_inseparable():
@@ -965,6 +1001,16 @@ def test_words_of_the_undecided():
     with pytest.raises(InputError, match="it is undecided whether the data can be separated"):
         bool(certificate)
     assert repr(certificate) == "<Undecided: 4 rows, 2 features, margin -1 to 0.001>"
+
+
+def test_words_round_to_the_side_on_which_they_are_true():
+    margin = Margin("free", Hyperplane([1.0], -0.5), 0.1234567, 0.1234561, [0, 1], [1, 1])
+    text = str(replace(and_gate(), data=Data.of([[0.0], [1.0]], [0, 1]), margins={"free": margin}))
+    assert "at least 0.123456; none has more than 0.123457 " in text
+    assert "at least -0.123457" in str(
+        Undecided(margin_data := and_gate().data, -0.1234561, hyperplane=Hyperplane([1, 1]))
+    )
+    assert "late  [31m." in str(Undecided(margin_data, why="late \x1b[31m"))
 
 
 # ---- JSON ----

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import numbers
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +24,7 @@ Signs: TypeAlias = NDArray[np.int8]
 Label: TypeAlias = str | int | float | bool
 
 _VALUES = 1 << 17  # values of a block: a megabyte, so that its second and third reading come from the cache
+_CHUNK = 1 << 13  # rows that are hashed as one; a part of the definition of the digest
 _LARGEST_INTEGER = 1 << 53  # up to here float64 holds every integer
 
 
@@ -121,8 +124,7 @@ def signs(y: NDArray[Any], negative: Sequence[Label], positive: Sequence[Label])
 
 def equal(y: NDArray[Any], name: Label) -> NDArray[np.bool_]:
     """Where y is this label; text is never equal to a number."""
-    text = y.dtype.kind in "US"
-    if y.dtype.kind != "O" and text != isinstance(name, str):
+    if y.dtype.kind not in "biufUO" or (y.dtype.kind != "O" and (y.dtype.kind == "U") != isinstance(name, str)):
         return np.zeros(len(y), np.bool_)
     if y.dtype.kind in "iu" and isinstance(name, int) and not -(1 << 63) <= name < 1 << 64:
         return np.zeros(len(y), np.bool_)
@@ -134,7 +136,10 @@ def equal(y: NDArray[Any], name: Label) -> NDArray[np.bool_]:
 
 
 class Block:
-    """Some rows in float64, dense or sparse, -0.0 as 0.0; sparse rows have sorted columns and no stored zeros."""
+    """Some rows in float64, dense or sparse, -0.0 as 0.0; sparse rows have sorted columns and no stored zeros.
+
+    A sparse value that is stored in parts is their sum in float64, as scipy has it.
+    """
 
     def __init__(self, stored: Any) -> None:
         """Take dense rows, or a sparse matrix that may be changed."""
@@ -172,13 +177,14 @@ class Block:
         return self.sparse.indices[first:last].astype(np.int64), self.sparse.data[first:last].copy()
 
 
-def blocks(rows: inputs.Rows) -> Iterator[tuple[slice, Block]]:
-    """All rows in stretches of about a megabyte."""
+def blocks(rows: inputs.Rows, within: slice | None = None) -> Iterator[tuple[slice, Block]]:
+    """All rows, or those within a stretch, in pieces of about a megabyte."""
     n, d = rows.shape
+    begin, end = (0, n) if within is None else (within.start, within.stop)
     width = d if rows.sparse is None else max(1, int(rows.sparse.nnz) // n)
     step = max(1, _VALUES // width)
-    for first in range(0, n, step):
-        part = slice(first, min(first + step, n))
+    for first in range(begin, end, step):
+        part = slice(first, min(first + step, end))
         yield part, Block(rows.block(part))
 
 
@@ -189,41 +195,72 @@ class Digest:
     """SHA-256 of the values and sides of rows, fed in order and in pieces of any size.
 
     A row with fewer than d / 4 values that are not zero is written as their count, columns and values, any other as d
-    values: a rule about values, so storage does not matter. All numbers are little-endian, float64 or int64. The two
-    kinds of rows and the sides have a hash each, and the digest is that of the three together with the shape.
+    values: a rule about values, so storage does not matter. All numbers are little-endian, float64 or int64. Rows are
+    taken in chunks of 8,192, which several threads can do at once: in each, the two kinds of rows and the sides have a
+    hash each. The digest is that of all of these, and the shape.
     """
 
     def __init__(self, n_features: int) -> None:
         """Begin with no rows."""
         self.n_features = n_features
         self.n_rows = 0
-        self._full, self._few, self._sides = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+        self._chunks = hashlib.sha256()
+        self._chunk = _Chunk()
 
     def update(self, block: Block, sides: Signs) -> None:
         """Take some more rows."""
-        n, d = block.shape
-        self.n_rows += n
-        self._sides.update(np.ascontiguousarray(sides, np.int8).data)
+        first = 0
+        while first < len(block):
+            last = min(len(block), first + _CHUNK - self.n_rows % _CHUNK)
+            self._chunk.update(block, slice(first, last), sides)
+            self.n_rows += last - first
+            first = last
+            if self.n_rows % _CHUNK == 0:
+                self.add_chunk(self._chunk.digest())
+                self._chunk = _Chunk()
+
+    def add_chunk(self, chunk: bytes) -> None:
+        """Take what was hashed of a chunk, or of what is left at the end."""
+        self._chunks.update(chunk)
+
+    def hexdigest(self) -> str:
+        """The digest of all rows so far."""
+        total = self._chunks.copy()
+        if self._chunk.used:
+            total.update(self._chunk.digest())
+        text = f"rosenblatt data 1\n{self.n_rows} {self.n_features}\n{total.hexdigest()}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Chunk:
+    def __init__(self) -> None:
+        self.used = False
+        self._full, self._few, self._sides = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+
+    def update(self, block: Block, part: slice, sides: Signs) -> None:
+        self.used = True
+        self._sides.update(np.ascontiguousarray(sides[part], np.int8).data)
+        d = block.shape[1]
         if block.sparse is None:
-            counts = np.count_nonzero(block.dense, axis=1)
-            few = counts * 4 < d
-            if not few.any():
-                self._full.update(np.ascontiguousarray(block.dense, "<f8").data)
+            rows = block.dense[part]
+            if np.count_nonzero(rows) == rows.size:
+                self._full.update(np.ascontiguousarray(rows, "<f8").data)
                 return
-            self._full.update(np.ascontiguousarray(block.dense[~few], "<f8").data)
-            thin = block.dense[few]
+            counts = np.count_nonzero(rows, axis=1)
+            few = counts * 4 < d
+            self._full.update(np.ascontiguousarray(rows[~few], "<f8").data)
+            thin = rows[few]
             places, columns = np.nonzero(thin)
             self._update_few(counts[few], columns, thin[places, columns])
             return
-        counts = np.diff(block.sparse.indptr)
+        stored = block.sparse[part]
+        counts = np.diff(stored.indptr)
         few = counts * 4 < d
-        if few.all():
-            self._update_few(counts, block.sparse.indices, block.sparse.data)
-            return
-        for i in np.flatnonzero(~few):
-            self._full.update(np.ascontiguousarray(block.sparse[[i]].toarray(), "<f8").data)
-        thin_rows = block.sparse[few]
-        self._update_few(counts[few], thin_rows.indices, thin_rows.data)
+        if not few.all():
+            for i in np.flatnonzero(~few):
+                self._full.update(np.ascontiguousarray(stored[[i]].toarray(), "<f8").data)
+            stored, counts = stored[few], counts[few]
+        self._update_few(counts, stored.indices, stored.data)
 
     def _update_few(self, counts: Any, columns: Any, values: Any) -> None:
         # Row by row, so that it does not matter where a batch ended: count, then columns, then values.
@@ -237,16 +274,23 @@ class Digest:
         words[base + np.repeat(counts, counts) + place] = np.ascontiguousarray(values, "<f8").view("<i8")
         self._few.update(words.data)
 
-    def hexdigest(self) -> str:
-        """The digest of all rows so far."""
-        parts = (self._full.hexdigest(), self._few.hexdigest(), self._sides.hexdigest())
-        text = f"rosenblatt data 1\n{self.n_rows} {self.n_features}\n" + "\n".join(parts)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def digest(self) -> bytes:
+        return self._full.digest() + self._few.digest() + self._sides.digest()
 
 
-def digest(rows: inputs.Rows, sides: Signs) -> str:
-    """The digest of checked rows and their sides."""
-    total = Digest(rows.shape[1])
-    for part, block in blocks(rows):
-        total.update(block, sides[part])
+def digest(rows: inputs.Rows, sides: Signs, *, threads: int = 1) -> str:
+    """The digest of checked rows and their sides; the same for any number of threads."""
+    n = len(rows)
+
+    def chunk(first: int) -> bytes:
+        chunk = _Chunk()
+        for part, block in blocks(rows, slice(first, min(first + _CHUNK, n))):
+            chunk.update(block, slice(0, len(block)), sides[part])
+        return chunk.digest()
+
+    total, firsts = Digest(rows.shape[1]), range(0, n, _CHUNK)
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        for found in pool.map(chunk, firsts) if pool is not None else map(chunk, firsts):
+            total.add_chunk(found)
+    total.n_rows = n
     return total.hexdigest()

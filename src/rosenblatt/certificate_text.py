@@ -42,7 +42,7 @@ def to_json(certificate: Certificate) -> str:
     """The whole certificate as one JSON object."""
     verdict = {True: "separable", False: "inseparable", None: "undecided"}[certificate.separable]
     head = {"format": FORMAT, "version": VERSION, "verdict": verdict}
-    return json.dumps(head | _common(certificate) | _WRITERS[verdict](certificate), indent=1, ensure_ascii=False)
+    return json.dumps(head | _common(certificate) | _WRITERS[verdict](certificate), indent=1)
 
 
 def _common(certificate: Certificate) -> dict[str, Any]:

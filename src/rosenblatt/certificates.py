@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt import certificate_text, inputs, mistake_bounds, rounding
+from rosenblatt import certificate_text, certificate_words, inputs, mistake_bounds, rounding
 from rosenblatt.canonical import Signs
 from rosenblatt.claims import (
     KINDS,
@@ -61,13 +61,6 @@ __all__ = [
     "verify",
     "verify_batches",
 ]
-
-_PROOFS = {
-    "filter": "Proved in float64 with every rounding error bounded",
-    "interval": "Proved in float64 with every rounding error bounded (exact weights exist near those stated)",
-    "rational": "Proved in exact fractions",
-}
-_SHOWN_ROWS = 12
 
 
 class Certificate:
@@ -121,10 +114,6 @@ class Certificate:
 
     def __hash__(self) -> int:
         return hash(self.to_json())
-
-    @property
-    def _checkable(self) -> str:
-        return f"{_PROOFS[self.proof]}; check it with verify(X, y)."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,34 +290,12 @@ class Separable(Certificate):
     # ---- In words ----
 
     def __str__(self) -> str:
-        upper = self.margin_upper_bound
-        lines = [
-            f"Separable: a hyperplane separates all {self.n_rows:,} rows, "
-            f"label {self.data.side_name(+1)} from label {self.data.side_name(-1)}.",
-            f"Its margin is at least {self.margin:.6g}"
-            + (f"; none has more than {upper:.6g} (gap {self.gap:.1e})." if upper < math.inf else ".")
-            + (f" The square of the maximum is {_short(self.margin_squared)}." if self.margin_squared else ""),
-        ]
-        if len(self.support):
-            lines.append(f"It rests on {_row_list(self.support.tolist())}.")
-        bound = self.mistake_bound
-        kind = f"Perceptron(fit_intercept={self.fit_intercept})"
-        lines.append(f"A {kind} makes at most {mistake_bounds.count(bound)} mistakes on it, from 0, in any order.")
-        bounds = self.mistake_bounds
-        better = [name for name in ("scaled", "centred", "centred and scaled") if name in bounds]
-        lines += [
-            f"With the rows {name}: at most {mistake_bounds.count(bounds[name].value)}."
-            for name in better
-            if self.fit_intercept and bounds[name].value < bound
-        ]
-        lines.append(self._checkable)
-        lines.append("Next: a Perceptron converges here if max_iter allows; .hyperplane already separates.")
-        return "\n".join(lines)
+        return certificate_words.separable(self)
 
     def __repr__(self) -> str:
         return (
             f"<Separable: {self.n_rows} rows, {self.n_features} features, "
-            f"margin {self.margin:.6g} to {self.margin_upper_bound:.6g}>"
+            f"margin {certificate_words.at_least(self.margin)} to {certificate_words.at_most(self.margin_upper_bound)}>"
         )
 
 
@@ -372,39 +339,7 @@ class Inseparable(Certificate):
         require_dimension(self.weak, self.n_features)
 
     def __str__(self) -> str:
-        rows = self.points.tolist()
-        through = "" if self.fit_intercept else " through the origin"
-        lines = [
-            f"Not separable: {_row_list(rows)} cannot be separated by any hyperplane{through}, so neither can the data."
-        ]
-        one, other = (self.points[self.signs == side].tolist() for side in (+1, -1))
-        if self.duplicates:
-            lines.append("Two of them are equal, with opposite labels.")
-        elif self.fit_intercept and one and other:
-            lines.append(
-                f"A weighted mean of {_row_list(one)} (label {self.data.side_name(+1)}) is the same point as one of "
-                f"{_row_list(other)} (label {self.data.side_name(-1)})."
-            )
-        elif not self.fit_intercept:
-            lines.append("A weighted sum of them, each times -1 or +1 by its label, is zero.")
-        if self.weak is not None:
-            lines.append(
-                f"A hyperplane{through} still separates weakly, with some rows on it (quasi-complete separation): "
-                "logistic regression has no finite fit."
-            )
-        elif self.overlap:
-            lines.append(f"No hyperplane{through} separates even weakly: the classes overlap.")
-        lines.append(self._checkable)
-        if self.duplicates:
-            lines.append(
-                "Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing."
-            )
-        else:
-            lines.append(
-                f"Next: a Perceptron would never stop on these {self.n_rows:,} rows; "
-                "try an AveragedPerceptron, or more features."
-            )
-        return "\n".join(lines)
+        return certificate_words.inseparable(self)
 
     def __repr__(self) -> str:
         return f"<Inseparable: {self.n_rows} rows, {self.n_features} features, {len(self.points)} points>"
@@ -449,22 +384,11 @@ class Undecided(Certificate):
         return (self.upper - max(self.lower, 0.0)) / self.upper if 0 < self.upper < math.inf else 1.0
 
     def __str__(self) -> str:
-        lines = [
-            f"Undecided whether a hyperplane separates the {self.n_rows:,} rows"
-            + (f": {self.why}." if self.why else ".")
-        ]
-        if self.upper < math.inf:
-            relative = f", {self.upper / self.radius:.1e} of the radius" if self.radius else ""
-            lines.append(f"If it is separable, its margin is at most {self.upper:.6g}{relative}.")
-        if self.hyperplane is not None and self.lower > -math.inf:
-            lines.append(f"The best hyperplane found has a margin of at least {self.lower:.6g}.")
-        lines.append("Next: give it more time, ask for exact=True, or look for features on very different scales.")
-        return "\n".join(lines)
+        return certificate_words.undecided(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {self.lower:.6g} to {self.upper:.6g}>"
-        )
+        lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
+        return f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {lower} to {upper}>"
 
 
 def certificate_from_json(text: str | bytes) -> Separable | Inseparable | Undecided:
@@ -499,19 +423,3 @@ def _keep_common(owner: Certificate, proofs: tuple[str, ...]) -> None:
     if not isinstance(owner.data, Data):
         raise InputError(f"data must be a Data, got {type(owner.data).__name__}")
     object.__setattr__(owner, "fit_intercept", bool(owner.fit_intercept))
-
-
-def _row_list(rows: list[int]) -> str:
-    """rows 17, 203, 511 and 640."""
-    if len(rows) == 1:
-        return f"row {rows[0]}"
-    if len(rows) > _SHOWN_ROWS:
-        shown = ", ".join(map(str, rows[: _SHOWN_ROWS - 2]))
-        return f"rows {shown} and {len(rows) - _SHOWN_ROWS + 2} others"
-    return f"rows {', '.join(map(str, rows[:-1]))} and {rows[-1]}"
-
-
-def _short(value: Fraction) -> str:
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= 64:
-        return f"{value} exactly"
-    return "known exactly"
