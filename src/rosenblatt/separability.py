@@ -275,7 +275,7 @@ def _decide(question: _Question) -> AnyCertificate:
         scales = _column_scales(rows, choices.intercept)
         if scales is not None:
             second = question.supply(_scaled(rows, scales))
-            second = replace(second, w=None if second.w is None else second.w * scales)
+            second = _mapped_back(second, scales)
             found = _proved(question, second)
             tried.append(second)
     settled = choices.exact == "auto" and question.size <= _SETTLED and rows.shape[1] <= _EXACT_FEATURES
@@ -567,12 +567,10 @@ def _certain_lower(rows: Rows, y: Signs, w: FloatArray, b: float, radius: float)
     """A number that is not above min y(w·x + b) / ‖w‖, near it; -infinity if floats cannot say."""
     d = rows.shape[1]
     with np.errstate(all="ignore"):
-        scale = 2.0 ** -math.frexp(max(float(np.abs(w).max()), abs(b)))[1]
-        w, b = w * scale, b * scale
         least = min(float((y[part] * (scores[:, 0] + b)).min()) for part, scores in rows.products(w[np.newaxis]))
         length = float(np.linalg.norm(w))
         error = 4 * (d + 8) * 2.0**-53 * (radius * length + abs(b) + abs(least)) + (1 + radius) * d * 2.0**-1000
-        low = (least - error) / length
+        low = (least - error) / length if length > 0 else -math.inf
     return float(low - abs(low) * 2.0**-50) if math.isfinite(low) else -math.inf
 
 
@@ -640,6 +638,17 @@ def _column_scales(rows: Rows, intercept: bool) -> FloatArray | None:
     if not len(used) or (used.max() == used.min() and abs(int(used.max())) < 300):
         return None
     return np.asarray(np.ldexp(1.0, -np.clip(exponents, -1000, 1000)))
+
+
+def _mapped_back(found: Supply, scales: FloatArray) -> Supply:
+    """The hyperplane of scaled rows as one of the rows themselves: powers of two, so nothing is rounded."""
+    if found.w is None:
+        return found
+    exponents = np.frexp(found.w)[1] + np.frexp(scales)[1]
+    shift = -int(exponents[found.w != 0].max(initial=0))  # the largest weight becomes about 1
+    with np.errstate(all="ignore"):
+        w, b = np.ldexp(found.w, np.frexp(scales)[1] - 1 + shift), float(np.ldexp(found.b, shift))
+    return replace(found, w=w, b=b) if math.isfinite(b) else replace(found, w=None, b=0.0, lower=-math.inf)
 
 
 def _unit(rows: Rows) -> float:
