@@ -2,8 +2,10 @@
 
 import json
 import math
+import os
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -251,7 +253,7 @@ def test_iris_each_against_the_rest_and_in_pairs():
     assert [c.separable for c in pairs.values()] == [True, True, False]
     assert all(pairs.verify(X, names).values()) and all(rest.verify(X, names).values())
     lines = str(rest).splitlines()
-    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817556"] and len(lines) == 3
+    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 3
     assert "versicolor | virginica" in str(pairs)
     assert repr(pairs) == "<CertificateTable: 2 separable, 1 not, 0 undecided>"
     points = pairs["versicolor", "virginica"].points
@@ -385,3 +387,70 @@ def test_equal_rows_are_found_among_many_equal_hashes(monkeypatch):
     assert true(rb.certify(X, y), X, y).separable
     X[40], y[40] = X[3], not y[3]
     assert rb.certify(X, y).points.tolist() == [3, 40]
+
+
+# ---- Real data, in the folder that ROSENBLATT_DATA names ----
+def data_file(*parts):
+    folder = os.environ.get("ROSENBLATT_DATA")
+    if not folder:
+        pytest.skip("ROSENBLATT_DATA does not name the folder of the real data sets")
+    path = Path(folder).joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    return path
+
+
+LIBSVM = [
+    (("agaricus", "agaricus.txt.train"), True),
+    (("agaricus", "agaricus.txt.test"), True),
+    (("a9a", "a9a.gz"), False),
+    (("a9a", "a9a.t.gz"), False),
+]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("parts, separable", LIBSVM, ids=lambda value: str(value))
+def test_real_sparse_rows(parts, separable):
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(data_file(*parts)))
+    certificate = rb.certify(X, y)
+    assert certificate.separable is separable and certificate.verify(X, y)
+
+
+TABLES = [  # file, whether it has a line of names, separable
+    (("banknote", "data_banknote_authentication.txt"), 0, False),
+    (("spambase", "spambase.data"), 0, False),
+    (("sonar", "sonar.csv"), 0, True),
+    (("electricity", "elec.csv.gz"), 1, False),
+]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("parts, header, separable", TABLES, ids=lambda value: str(value))
+def test_real_tables(parts, header, separable):
+    table = pd.read_csv(data_file(*parts), header=0 if header else None)
+    X, y = table.iloc[:, :-1].to_numpy(np.float64), table.iloc[:, -1].to_numpy()
+    certificate = rb.certify(X, y)
+    assert certificate.separable is separable and certificate.verify(X, y)
+
+
+@pytest.mark.data
+def test_two_newsgroups_are_separable():
+    import io
+    import tarfile
+
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    groups, texts = [], []
+    with tarfile.open(data_file("20newsgroups", "20news-bydate.tar.gz")) as archive:
+        for member in archive:
+            parts = member.name.split("/")
+            if member.isfile() and "20news-bydate-train" in parts and parts[-2] in ("rec.autos", "sci.space"):
+                file = archive.extractfile(member)
+                assert isinstance(file, io.BufferedIOBase)
+                texts.append(file.read().decode("latin-1"))
+                groups.append(parts[-2])
+    X = CountVectorizer().fit_transform(texts)
+    certificate = rb.certify(X, groups)
+    assert certificate.separable and certificate.verify(X, groups)

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import _engine, canonical, inputs, proofs, rationals, rounding, suppliers
+from rosenblatt import _engine, canonical, certificate_words, inputs, proofs, rationals, rounding, suppliers
 from rosenblatt.canonical import Signs
 from rosenblatt.certificates import (
     Data,
@@ -181,11 +181,11 @@ class CertificateTable(Mapping[Any, AnyCertificate]):
 
 def _line(certificate: AnyCertificate) -> str:
     if isinstance(certificate, Separable):
-        return f"separable, margin {certificate.margin:.6g}"
+        return f"separable, margin {certificate_words.at_least(certificate.margin)}"
     if isinstance(certificate, Inseparable):
         count = len(certificate.points)
         return f"not separable, {'two equal rows' if certificate.duplicates else f'{count} rows'} prove it"
-    return f"undecided, margin at most {certificate.upper:.6g}"
+    return f"undecided, margin at most {certificate_words.at_most(certificate.upper)}"
 
 
 # The question ---------------------------------------------------------------------------------------------------------
