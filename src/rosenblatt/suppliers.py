@@ -645,7 +645,7 @@ def _dikin(
         normal = -v[:d] / system.scale
         scores = products - v[d + task.classes[system.ids]]
         highest = [float(scores[task.classes[system.ids] == c].max()) for c in range(task.k)]
-        if sum(highest) < 0:
+        if sum(highest) < -1e-13 * float(np.abs(scores).max()):
             signs = np.asarray([-1.0, 1.0]) if task.intercept else np.zeros(1)
             worst = task.scan(normal, signs * float(normal @ system.centre) - np.asarray(highest), room)
             return None, worst
