@@ -85,7 +85,7 @@ class Descent:
         changed = len(np.setxor1d(support, self.support, assume_unique=True))
         self.support = support
         settled = changed <= 0.01 * len(support) and self.passes >= self.solved
-        if settled and task.best.lower > 0 and not task.done():
+        if settled and (task.best.lower > 0 or self.passes >= 200) and not task.done():
             self._solve()
 
     def _bounds(self) -> IntArray:
