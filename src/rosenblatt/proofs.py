@@ -49,7 +49,7 @@ __all__ = [
 
 _EXACT_WITNESS = 300  # points: exact weights up to here unless asked for; some seconds
 _EXACT_SEARCH = 60  # points among which the whole search is done in rationals, when weights do not fit
-_EXACT_SUM = 2_000_000  # numbers: up to here a combination of rows is summed exactly; about half a second
+_EXACT_SUM = 1_000_000  # numbers: up to here a combination of rows is summed exactly; about half a second
 
 
 # A hyperplane that separates ------------------------------------------------------------------------------------------
@@ -164,6 +164,12 @@ def prove_upper(rows: Rows, y: ArrayLike, support: ArrayLike, weights: ArrayLike
 def _mean(rows: Rows, y: FloatArray, ids: IntArray, weights: FloatArray) -> tuple[Sparse, Fraction]:
     """Σ λ_i y_i x_i / Σ λ_i as integers times a unit."""
     whole, _ = dyadic(weights)
+    if rows.dense is not None:
+        block = rows.take(ids)
+        values, low = dyadic(block.ravel())
+        signed = np.array([v if y[i] > 0 else -v for v, i in zip(whole, ids.tolist(), strict=True)], dtype=object)
+        total = signed @ np.array(values, dtype=object).reshape(block.shape)
+        return {j: v for j, v in enumerate(total.tolist()) if v}, power(low) / sum(whole)
     points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
     low = min(point.exponent for point in points)
     mean: Sparse = {}
