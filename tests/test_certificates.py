@@ -1211,3 +1211,11 @@ def test_an_exact_plane_is_rounded_to_floats():
     plane = RationalHyperplane((Fraction(1, 3), 10**400), Fraction(1))
     assert plane.rounded().w[1] == pytest.approx(1, rel=1)
     assert RationalHyperplane((HALF,), Fraction(1, 4)).rounded() == Hyperplane([0.5], 0.25)
+
+
+@pytest.mark.parametrize("signs", [[-1, -1, 1, 1], [-1, 1, 1, 1]])
+def test_weights_in_floats_on_a_singular_system_are_refused(signs):
+    for step in (1.0, 0.1, 0.7):
+        X = np.outer(np.arange(4) * step, [1.0, 3.0])
+        certificate = Inseparable(Data.of(X, signs), np.arange(4), signs, [0.5] * 4, proof="interval", overlap=None)
+        assert not certificate.verify(X, signs)
