@@ -89,8 +89,8 @@ def certify(
         cannot be brought so near in float64, the certificate states the gap reached.
     exact : "auto", True or False, default="auto"
         True: answer in exact fractions, with the exact square of the maximum margin; slow unless the data is small.
-        False: floats with error bounds only. "auto": exact for tiny data, and where floats do not decide and the data
-        is small enough.
+        False: floats with error bounds only. "auto": exact for tiny data, and for small data where floats do not
+        decide, or do not reach the gap.
     time_limit : float, optional
         Seconds after which the search ends, for each of the certificates; then `Undecided` has the bounds reached.
     n_jobs : int, optional
@@ -250,7 +250,7 @@ def _answer(
     ignored = [c for c in range(len(names)) if c not in negative and c not in positive]
     (n, d), parts = rows.shape, (negative, positive, ignored)
     named = [tuple(names[c] for c in part) for part in parts]
-    data = Data(n, d, named[0], named[1], canonical.digest(rows, sides), named[2])
+    data = Data(n, d, named[0], named[1], canonical.digest(rows, sides, threads=choices.threads), named[2])
     ids = None
     if ignored:
         ids = np.flatnonzero(sides)
@@ -279,8 +279,10 @@ def _decide(question: _Question) -> AnyCertificate:
             found = _proved(question, second)
             tried.append(second)
     settled = choices.exact == "auto" and question.size <= _SETTLED and rows.shape[1] <= _EXACT_FEATURES
-    if found is None and settled and not choices.late():
-        found = _exactly(question, tried[-1])
+    coarse = found is None or (isinstance(found, Separable) and found.gap > choices.gap)
+    if coarse and settled and not choices.late():
+        exactly = _exactly(question, tried[-1])
+        found = found if exactly is None else exactly
     return _undecided(question, tried) if found is None else found
 
 
