@@ -6,12 +6,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 
 #include "instruction_sets.hpp"
+#include "min_norm.hpp"
 #include "passes.hpp"
+#include "scan.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -321,6 +324,109 @@ void joint_vote(decltype(Votes::products) products, Array1<int32_t> rows, Array1
                        static_cast<int32_t>(n_classes), tie, scores.data(), votes.data());
 }
 
+// Asked often, looks rarely: whether a signal has come in (Ctrl-C), or the time is over.
+class Patience {
+ public:
+  explicit Patience(std::optional<double> seconds) {
+    if (seconds) end_ = last_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+  }
+  bool operator()() {  // without the GIL
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(25)) return true;
+    last_ = now;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) {
+      raised_ = std::make_unique<nb::python_error>();
+      return false;
+    }
+    return !end_ || now < *end_;
+  }
+  void rethrow() {  // with the GIL
+    if (raised_) throw nb::python_error(*raised_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+  std::optional<Clock::time_point> end_;
+  std::unique_ptr<nb::python_error> raised_;
+};
+
+void check_codes(const Array1<int16_t>& codes, int64_t n, int n_classes) {
+  require(codes.shape(0) == static_cast<size_t>(n), "a class code for each row");
+  require(n_classes == 1 || n_classes == 2, "one class or two");
+  bool inside = true;
+  for (int64_t i = 0; i < n; ++i) inside &= codes(i) == 0 || codes(i) == 1;
+  require(inside, "a class code is neither 0 nor 1");
+}
+
+nb::tuple min_norm(nb::handle points_handle, Array1<int16_t> classes, int n_classes, Array1<int64_t> start,
+                   Array1<double> start_weights, double gap, double zero, int64_t max_iterations,
+                   std::optional<double> seconds) {
+  const Rows& points = rows_of(points_handle);
+  require(points.values == Values::float64 && points.index_type == Indices::none, "points must be dense float64");
+  check_codes(classes, points.n, n_classes);
+  require(start.shape(0) == start_weights.shape(0), "a weight for each point of the start");
+  std::vector<int64_t> ids(start.data(), start.data() + start.shape(0));
+  std::vector<double> weights(start_weights.data(), start_weights.data() + start_weights.shape(0));
+  for (const int64_t i : ids) require(i >= 0 && i < points.n, "the start names a point that is not there");
+  for (int64_t i = 0; i < points.n; ++i) require(classes(i) < n_classes, "a class code is not below n_classes");
+  Patience patience(seconds);
+  MinNormPoint found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = min_norm_point(points, classes.data(), n_classes, ids, weights, {gap, zero, max_iterations},
+                           [&] { return patience(); });
+  }
+  patience.rethrow();
+  return nb::make_tuple(to_numpy(std::move(found.support)), to_numpy(std::move(found.weights)),
+                        to_numpy(std::move(found.x)), found.norm, nb::make_tuple(found.level[0], found.level[1]),
+                        found.end, found.iterations);
+}
+
+nb::tuple scan_rows(nb::handle rows_handle, Array1<int16_t> codes, int n_classes, Array1<double> w,
+                    Array1<double> threshold, int64_t room, std::optional<Output1<double>> scores, int threads) {
+  const Rows& rows = rows_of(rows_handle);
+  check_codes(codes, rows.n, n_classes);
+  require(static_cast<int64_t>(w.shape(0)) >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight");
+  require(threshold.shape(0) == static_cast<size_t>(n_classes), "a threshold for each class");
+  require(!scores || scores->shape(0) == static_cast<size_t>(rows.n), "a score for each row");
+  Patience patience(std::nullopt);
+  Scan answer;
+  {
+    nb::gil_scoped_release unlocked;
+    scan(
+        rows, codes.data(), n_classes, w.data(), threshold.data(), room, scores ? scores->data() : nullptr, threads,
+        [&] { return patience(); }, answer);
+  }
+  patience.rethrow();
+  std::vector<double> lowest, worst_scores;
+  std::vector<int64_t> lowest_rows, worst_rows;
+  for (int c = 0; c < n_classes; ++c) {
+    lowest.push_back(answer.lowest[c].score);
+    lowest_rows.push_back(answer.lowest[c].row);
+    for (const ScoredRow& row : answer.worst[c]) worst_rows.push_back(row.row);
+  }
+  return nb::make_tuple(to_numpy(std::move(lowest)), to_numpy(std::move(lowest_rows)), to_numpy(std::move(worst_rows)));
+}
+
+nb::tuple descend(nb::handle rows_handle, Array1<int16_t> codes, Array1<double> norms, Output1<double> weights,
+                  Output1<double> w, double b, double bias, Array1<int64_t> ids) {
+  const Rows& rows = rows_of(rows_handle);
+  const size_t n = static_cast<size_t>(rows.n);
+  require(codes.shape(0) == n && norms.shape(0) == n && weights.shape(0) == n, "a code, norm and weight for each row");
+  require(static_cast<int64_t>(w.shape(0)) >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight");
+  bool inside = true;
+  for (size_t t = 0; t < ids.shape(0); ++t) inside &= ids(t) >= 0 && ids(t) < rows.n;
+  require(inside, "a row number is not a row");
+  Descent descent{codes.data(), norms.data(), weights.data(), w.data(), b, bias, 0};
+  {
+    nb::gil_scoped_release unlocked;
+    kernels().descend(rows, descent, ids.data(), static_cast<int64_t>(ids.shape(0)));
+  }
+  return nb::make_tuple(descent.b, descent.moved);
+}
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const Kernels* const* k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);
@@ -401,6 +507,21 @@ NB_MODULE(_engine, m) {
         "Add the votes of all vectors of a binary run to `votes`.");
   m.def("joint_vote", &joint_vote, "products"_a, "rows"_a, "up"_a, "down"_a, "steps"_a, "survival"_a, "tie"_a,
         "scores"_a, "votes"_a, "Add the votes of all vector sets of a joint run to `votes`.");
+  nb::enum_<MinNormEnd>(m, "MinNormEnd")
+      .value("gap", MinNormEnd::gap)
+      .value("zero", MinNormEnd::zero)
+      .value("stuck", MinNormEnd::stuck)
+      .value("iterations", MinNormEnd::iterations)
+      .value("interrupted", MinNormEnd::interrupted);
+  m.def("min_norm", &min_norm, "points"_a, "classes"_a, nb::kw_only(), "n_classes"_a, "start"_a, "start_weights"_a,
+        "gap"_a, "zero"_a = 1e-13, "max_iterations"_a = 100000, "seconds"_a = nb::none(),
+        "The point nearest to the origin: support, weights, point, norm, levels, end, iterations.");
+  m.def("scan", &scan_rows, "rows"_a, "codes"_a, nb::kw_only(), "n_classes"_a, "w"_a, "threshold"_a, "room"_a = 0,
+        "scores"_a = nb::none(), "threads"_a = 1,
+        "Score all rows: the lowest of each class, their rows, and the rows that score worst below the thresholds.");
+  m.def("descend", &descend, "rows"_a, "codes"_a, "norms"_a, "weights"_a, "w"_a, nb::kw_only(), "b"_a, "bias"_a,
+        "ids"_a,
+        "Visit some rows once in hard-margin dual coordinate descent: the offset, and how many weights moved.");
   m.def("instruction_sets", &instruction_sets, "What this machine can run, slowest first.");
   m.def("instruction_set", [] { return std::string(kernels().name); }, "What is in use.");
   m.def("use_instruction_set", &use_instruction_set, "name"_a, "For tests: every choice gives the same bits.");

@@ -25,6 +25,14 @@ struct Kernels {
   void (*joint_vote)(const double* products, int64_t n_points, const int32_t* rows, const int32_t* up,
                      const int32_t* down, const double* steps, const int64_t* survival, int64_t n_mistakes,
                      int32_t n_classes, Tie tie, double* scores, int64_t* votes);
+  // out[i] = w . x of row first + i. w is zero beyond column d, up to a multiple of eight.
+  void (*scores)(const Rows&, const double* w, int64_t first, int64_t count, double* out);
+  // Hard-margin dual coordinate descent over some rows, in their order.
+  void (*descend)(const Rows&, Descent&, const int64_t* ids, int64_t count);
+  // Of vectors of n numbers: x . y, y += step * x, and the rotation (x, y) <- (c x + s y, c y - s x).
+  double (*dot)(const double* x, const double* y, int64_t n);
+  void (*add_scaled)(double step, const double* x, double* y, int64_t n);
+  void (*rotate)(double c, double s, double* x, double* y, int64_t n);
 };
 
 const Kernels& kernels();                   // the ones in use

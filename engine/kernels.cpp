@@ -405,13 +405,97 @@ void joint_vote(const double* products, int64_t n_points, const int32_t* rows, c
   }
 }
 
+// The scores of rows first .. first + count, as many at once as the registers hold; the order of summation is that of
+// learning (lanes.hpp), so a row has the same score here, there, and for any number of threads.
+void scores(const Rows& rows, const double* w, int64_t first, int64_t count, double* out) {
+  static constexpr int16_t kNoCodes[8] = {};
+  double zero = 0;
+  Problem problem{};
+  problem.w = const_cast<double*>(w);
+  problem.b = &zero;
+  with_view(rows, false, [&](auto view) {
+    constexpr int G = decltype(view)::kAtOnce;
+    int64_t i = 0;
+    for (; i + G <= count; i += G) view.template score<G>(AsStored{first}, i, problem, kNoCodes, out + i);
+    for (; i < count; ++i) view.template dots<1>(first + i, &w, out + i);
+  });
+}
+
+// Hard-margin dual coordinate descent, one visit to each of some rows.
+//
+//     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  a >= 0,      w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
+//
+// Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1, with U = infinity: row i is given the weight that
+// makes y_i (w . x_i + b) = 1, or 0 if that would be negative. A row of zeros (norm 0) has no such weight and is passed
+// over. With s = 0 there is no offset. The sums are those of the rows (lanes.hpp); nothing is fused.
+void descend(const Rows& rows, Descent& descent, const int64_t* ids, int64_t count) {
+  with_view(rows, true, [&](auto view) {
+    const int64_t distance = view.ahead();
+    for (int64_t t = 0; t < count; ++t) {
+      if (t + distance < count) view.fetch(ids[t + distance]);
+      const int64_t i = ids[t];
+      const double y = descent.codes[i] == 1 ? 1.0 : -1.0;
+      if (!(descent.norms[i] > 0)) continue;
+      double score;
+      view.template dots<1>(i, const_cast<const double* const*>(&descent.w), &score);
+      double step = (1.0 - y * (score + descent.b)) / descent.norms[i];
+      if (descent.weights[i] + step < 0) step = -descent.weights[i];
+      if (step == 0) continue;
+      ++descent.moved;
+      descent.weights[i] += step;
+      view.add(i, step * y, descent.w);
+      descent.b += step * y * descent.bias;
+    }
+  });
+}
+
+// Eight lanes, and the numbers that fill no group of eight in the lanes they would have.
+double dot(const double* x, const double* y, int64_t n) {
+  EightLanes sum;
+  int64_t j = 0;
+  for (; j + 8 <= n; j += 8) sum.add_product(EightLanes::load(x + j), EightLanes::load(y + j));
+  if (j < n) {
+    double last_x[8] = {}, last_y[8] = {};
+    for (int64_t q = j; q < n; ++q) {
+      last_x[q - j] = x[q];
+      last_y[q - j] = y[q];
+    }
+    sum.add_product(EightLanes::load(last_x), EightLanes::load(last_y));
+  }
+  return total(sum);
+}
+
+void add_scaled(double step, const double* x, double* y, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) y[j] += step * x[j];
+}
+
+void rotate(double c, double s, double* x, double* y, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    const double u = x[j], v = y[j];
+    x[j] = c * u + s * v;
+    y[j] = c * v - s * u;
+  }
+}
+
 }  // namespace
 
 namespace INSTRUCTION_SET {
 #define AS_TEXT(name) #name
 #define NAME_OF(name) AS_TEXT(name)
 extern const Kernels table;
-const Kernels table = {NAME_OF(INSTRUCTION_SET), binary, joint, permute, first_not_finite, all_below, vote, joint_vote};
+const Kernels table = {NAME_OF(INSTRUCTION_SET),
+                       binary,
+                       joint,
+                       permute,
+                       first_not_finite,
+                       all_below,
+                       vote,
+                       joint_vote,
+                       scores,
+                       descend,
+                       dot,
+                       add_scaled,
+                       rotate};
 }  // namespace INSTRUCTION_SET
 
 }  // namespace rosenblatt

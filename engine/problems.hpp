@@ -76,6 +76,17 @@ struct Turn {
   int64_t first, count, have;
 };
 
+// The state of a hard-margin dual coordinate descent (kernels.cpp, descend).
+struct Descent {
+  const int16_t* codes;  // 1 for rows of label +1
+  const double* norms;   // |x_i|^2 + bias
+  double* weights;       // the dual variables, one for each row
+  double* w;             // sum of weights_i y_i x_i, zero beyond column d
+  double b;              // the offset
+  double bias;           // s^2 for the constant feature s; 0: no offset
+  int64_t moved;         // how many rows changed their weight
+};
+
 enum class Stop : int { none, mistake, budget, not_finite };
 
 }  // namespace rosenblatt

@@ -84,6 +84,18 @@ def test_breast_cancer_still_errs_after_100_000_passes_although_it_is_separable(
     assert separable(*load_breast_cancer(return_X_y=True))
 
 
+def test_two_classes_have_a_proved_verdict_in_words(facts, report):
+    verdicts = [data.verdict for data in facts.data_sets]
+    assert [verdict[0].partition(":")[0] for verdict in verdicts if verdict] == [
+        "Separable",
+        "Not separable",
+        "Separable",
+    ]
+    assert verdicts[3] == () and all(verdict[-1] == "Verified." for verdict in verdicts[:3])
+    words = " ".join(report.split())
+    assert all("Proved: " + " ".join(" ".join(verdict).split()) in words for verdict in verdicts[:3])
+
+
 def test_digits_are_separated_jointly(facts):
     one_vs_rest, jointly = facts.data_sets[3].runs
     assert not one_vs_rest.converged and one_vs_rest.passes == 1000

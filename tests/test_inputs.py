@@ -498,7 +498,7 @@ def test_large_finite_numbers_are_no_overflow():
 # ---- The warning ----
 def test_the_warning_says_how_many_mistakes_and_what_to_do():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
-    message = r"Perceptron stopped after max_iter=7 passes; the last pass made \d+ mistakes?\..*raise max_iter"
+    message = r"Perceptron stopped after max_iter=7 passes; the last pass made \d+ mistakes?\..*raise max_iter.*certify"
     with pytest.warns(ConvergenceWarning, match=message) as caught:
         model = Perceptron(max_iter=7, random_state=0).fit(X, y)
     assert f"made {model.mistakes_per_pass_[-1]} mistake" in str(caught[0].message)

@@ -18,14 +18,22 @@ __version__ = "0.1.0"
 # scikit-learn is imported only by those who use an estimator.
 _HOME = {
     "AveragedPerceptron": "perceptrons",
+    "CertificateTable": "separability",
     "Hyperplane": "hyperplane",
+    "Inseparable": "certificates",
     "Perceptron": "perceptrons",
+    "Separable": "certificates",
+    "Undecided": "certificates",
     "VotedPerceptron": "perceptrons",
+    "certificate_from_json": "certificates",
+    "certify": "separability",
     "errors": "",
     "load_model": "model_file",
     "save": "model_file",
     "textbook": "",
     "to_onnx": "onnx_export",
+    "verify": "certificates",
+    "verify_batches": "certificates",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]
@@ -33,6 +41,12 @@ __all__ = ["__version__", *sorted(_HOME)]
 if TYPE_CHECKING:
     from rosenblatt import errors as errors
     from rosenblatt import textbook as textbook
+    from rosenblatt.certificates import Inseparable as Inseparable
+    from rosenblatt.certificates import Separable as Separable
+    from rosenblatt.certificates import Undecided as Undecided
+    from rosenblatt.certificates import certificate_from_json as certificate_from_json
+    from rosenblatt.certificates import verify as verify
+    from rosenblatt.certificates import verify_batches as verify_batches
     from rosenblatt.hyperplane import Hyperplane as Hyperplane
     from rosenblatt.model_file import load_model as load_model
     from rosenblatt.model_file import save as save
@@ -40,6 +54,8 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.perceptrons import Perceptron as Perceptron
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
+    from rosenblatt.separability import CertificateTable as CertificateTable
+    from rosenblatt.separability import certify as certify
 
 
 def __getattr__(name: str) -> Any:

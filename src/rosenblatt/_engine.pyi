@@ -106,6 +106,50 @@ def joint_vote(
     scores: NDArray[np.float64],
     votes: NDArray[np.int64],
 ) -> None: ...
+
+class MinNormEnd(enum.Enum):
+    gap = 0
+    zero = 1
+    stuck = 2
+    iterations = 3
+    interrupted = 4
+
+def min_norm(
+    points: DenseRows,
+    classes: NDArray[np.int16],
+    *,
+    n_classes: int,
+    start: NDArray[np.int64],
+    start_weights: NDArray[np.float64],
+    gap: float,
+    zero: float = 1e-13,
+    max_iterations: int = 100000,
+    seconds: float | None = None,
+) -> tuple[
+    NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], float, tuple[float, float], MinNormEnd, int
+]: ...
+def scan(
+    rows: DenseRows | SparseRows,
+    codes: NDArray[np.int16],
+    *,
+    n_classes: int,
+    w: NDArray[np.float64],
+    threshold: NDArray[np.float64],
+    room: int = 0,
+    scores: NDArray[np.float64] | None = None,
+    threads: int = 1,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
+def descend(
+    rows: DenseRows | SparseRows,
+    codes: NDArray[np.int16],
+    norms: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    w: NDArray[np.float64],
+    *,
+    b: float,
+    bias: float,
+    ids: NDArray[np.int64],
+) -> tuple[float, int]: ...
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
 def use_instruction_set(name: str) -> None: ...

@@ -48,6 +48,7 @@ class DataSet:
     rows: int
     features: int
     classes: dict[str, int]  # name and number of rows
+    verdict: tuple[str, ...]  # what is proved about all rows, in plain words, where there are two classes
     runs: tuple[Run, ...]
     held_out_jointly: bool
     held_out: dict[str, float]  # share of right answers by what predicts: last, averaged, voted
@@ -162,10 +163,22 @@ def _learn(task: _Task, progress: Progress) -> DataSet:
         rows,
         features,
         dict(zip(names.tolist(), counts.tolist(), strict=True)),
+        _verdict(task, len(names)),
         tuple(runs),
         bool(task.held_out),
         _held_out(task),
     )
+
+
+def _verdict(task: _Task, classes: int) -> tuple[str, ...]:
+    """The certificate in words: its first lines, and whether the check that knows no solver agrees."""
+    import rosenblatt as rb
+
+    if classes != 2:
+        return ()
+    certificate = rb.certify(task.X, task.y)
+    checked = certificate.verify(task.X, task.y)
+    return (*str(certificate).splitlines()[:2], "Verified." if checked else "The check failed!")
 
 
 def _run(task: _Task, how: str, parameters: dict[str, Any]) -> Run:
@@ -242,6 +255,7 @@ def show(facts: Facts, console: Console) -> None:
 
 
 def _print(facts: Facts, console: Console) -> None:
+    from rich.markup import escape
     from rich.text import Text
 
     for data in facts.data_sets:
@@ -250,6 +264,8 @@ def _print(facts: Facts, console: Console) -> None:
         sizes = ", ".join(f"{name} {count}" for name, count in data.classes.items())
         detail = f": {sizes}" if len(data.classes) <= 3 else ""
         console.print(f"{data.rows:,} rows, {data.features} features, {len(data.classes)} classes{detail}\n")
+        if data.verdict:
+            console.print(f"Proved: {escape(' '.join(data.verdict))}\n", highlight=False)
         console.print(_table(data))
         console.print()
         for remark in _remarks(data):
@@ -303,7 +319,7 @@ def _remarks(data: DataSet) -> Iterator[str]:
         if run.margin_as_measured is not None and run.margin_as_measured > 0:
             yield (
                 "With the scaling undone, the hyperplane found separates the rows as measured too (margin "
-                f"{run.margin_as_measured:.1g}): that is how we know that one exists."
+                f"{run.margin_as_measured:.1g})."
             )
     shares = ", ".join(f"{name} [bold]{share:.1%}[/]" for name, share in data.held_out.items())
     yield f"Held-out rows right{', jointly' if data.held_out_jointly else ''}: {shares}"

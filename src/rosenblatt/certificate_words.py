@@ -1,0 +1,146 @@
+"""Certificates in plain language: the verdict, the numbers, how it was proved, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rosenblatt import mistake_bounds
+
+if TYPE_CHECKING:
+    from rosenblatt.certificates import Certificate, Inseparable, Separable, Undecided
+
+_PROOFS = {
+    "filter": "Proved in float64 with every rounding error bounded",
+    "interval": "Proved in float64 with every rounding error bounded (exact weights exist near those stated)",
+    "rational": "Proved in exact fractions",
+}
+_SHOWN_ROWS = 12
+
+
+def separable(certificate: Separable) -> str:
+    """A hyperplane separates, by how much, and what learning costs."""
+    upper = certificate.margin_upper_bound
+    every = "the rows with" if certificate.data.ignored else f"all {certificate.n_rows:,} rows,"
+    lines = [
+        f"Separable: a hyperplane separates {every} "
+        f"label {certificate.data.side_name(+1)} from label {certificate.data.side_name(-1)}.",
+        f"Its margin is at least {at_least(certificate.margin)}"
+        + (f"; none has more than {at_most(upper)} (gap {certificate.gap:.1e})." if upper < math.inf else ".")
+        + (
+            f" The square of the maximum is {_short(certificate.margin_squared)}." if certificate.margin_squared else ""
+        ),
+    ]
+    if len(certificate.support):
+        lines.append(f"It rests on {_row_list(certificate.support.tolist())}.")
+    bound = certificate.mistake_bound
+    kind = f"Perceptron(fit_intercept={certificate.fit_intercept})"
+    lines.append(f"A {kind} makes at most {mistake_bounds.count(bound)} mistakes on it, from 0, in any order.")
+    bounds = certificate.mistake_bounds
+    better = [name for name in ("scaled", "centred", "centred and scaled") if name in bounds]
+    lines += [
+        f"With the rows {name}: at most {mistake_bounds.count(bounds[name].value)}."
+        for name in better
+        if certificate.fit_intercept and bounds[name].value < bound
+    ]
+    lines.append(_how(certificate))
+    lines.append("Next: a Perceptron converges here if max_iter allows; .hyperplane already separates.")
+    return "\n".join(lines)
+
+
+def inseparable(certificate: Inseparable) -> str:
+    """No hyperplane separates, and which rows show it."""
+    rows = certificate.points.tolist()
+    through = "" if certificate.fit_intercept else " through the origin"
+    lines = [
+        f"Not separable: {_row_list(rows)} cannot be separated by any hyperplane{through}, so neither can the data."
+    ]
+    one, other = (certificate.points[certificate.signs == side].tolist() for side in (+1, -1))
+    if certificate.duplicates:
+        lines.append("Two of them are equal, with opposite labels.")
+    elif certificate.fit_intercept and one and other:
+        lines.append(
+            f"A weighted mean of {_row_list(one)} (label {certificate.data.side_name(+1)}) is the same point as one of "
+            f"{_row_list(other)} (label {certificate.data.side_name(-1)})."
+        )
+    elif not certificate.fit_intercept:
+        lines.append("A weighted sum of them, each times -1 or +1 by its label, is zero.")
+    if certificate.weak is not None:
+        lines.append(
+            f"A hyperplane{through} still separates weakly, with some rows on it (quasi-complete separation): "
+            "logistic regression has no finite fit."
+        )
+    elif certificate.overlap:
+        lines.append(f"No hyperplane{through} separates even weakly: the classes overlap.")
+    lines.append(_how(certificate))
+    if certificate.duplicates:
+        lines.append(
+            "Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing."
+        )
+    elif not certificate.fit_intercept:
+        lines.append("Next: ask again with fit_intercept=True, as a hyperplane with an offset may separate them.")
+    else:
+        lines.append(
+            f"Next: a Perceptron would never stop on these {certificate.n_rows:,} rows; "
+            "try an AveragedPerceptron, or more features."
+        )
+    return "\n".join(lines)
+
+
+def undecided(certificate: Undecided) -> str:
+    """Neither was proved: what is known all the same."""
+    lines = [
+        f"Undecided whether a hyperplane separates the {certificate.n_rows:,} rows"
+        + (f": {_printable(certificate.why)}." if certificate.why else ".")
+    ]
+    if certificate.upper < math.inf:
+        relative = f", {certificate.upper / certificate.radius:.1e} of the radius" if certificate.radius else ""
+        lines.append(f"If it is separable, its margin is at most {at_most(certificate.upper)}{relative}.")
+    if certificate.hyperplane is not None and certificate.lower > -math.inf:
+        lines.append(f"The best hyperplane found has a margin of at least {at_least(certificate.lower)}.")
+    lines.append("Next: give it more time, ask for exact=True, or look for features on very different scales.")
+    return "\n".join(lines)
+
+
+def at_least(value: float) -> str:
+    """Six digits of a lower bound, rounded down so that the words stay true."""
+    return _six_digits(value, ROUND_FLOOR)
+
+
+def at_most(value: float) -> str:
+    """Six digits of an upper bound, rounded up."""
+    return _six_digits(value, ROUND_CEILING)
+
+
+def _six_digits(value: float, rounding: str) -> str:
+    nearest = f"{value:.6g}"
+    if float(nearest) == value:
+        return nearest
+    return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(value))):.6g}"
+
+
+def _printable(text: str) -> str:
+    """What a text from outside may put on a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text[:500])
+
+
+def _how(certificate: Certificate) -> str:
+    return f"{_PROOFS[certificate.proof]}; check it with verify(X, y)."
+
+
+def _row_list(rows: list[int]) -> str:
+    """rows 17, 203, 511 and 640."""
+    if len(rows) == 1:
+        return f"row {rows[0]}"
+    if len(rows) > _SHOWN_ROWS:
+        shown = ", ".join(map(str, rows[: _SHOWN_ROWS - 2]))
+        return f"rows {shown} and {len(rows) - _SHOWN_ROWS + 2} others"
+    return f"rows {', '.join(map(str, rows[:-1]))} and {rows[-1]}"
+
+
+def _short(value: Fraction) -> str:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= 64:
+        return f"{value} exactly"
+    return "known exactly"

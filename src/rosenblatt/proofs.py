@@ -1,0 +1,527 @@
+"""From floats to proved claims: a hyperplane that separates, a bound on every margin, a witness against separation.
+
+Whoever found (w, b) or the weights λ is not believed: each function returns what it proved about the rows as stored,
+or says that it proved nothing. Floats with error bounds do most of the work (`enclosures`), exact arithmetic the rest
+(`rationals`). See Gordan's theorem and Kirchberger's: either a hyperplane separates, or a convex combination of one
+class equals one of the other, of at most d + 2 rows in all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, row_bounds, scores
+from rosenblatt.errors import InputError
+from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.inputs import rows as rows_of
+from rosenblatt.rationals import (
+    Cloud,
+    Face,
+    Sparse,
+    dot,
+    dyadic,
+    independent,
+    least_norm,
+    lifted,
+    min_norm_point,
+    power,
+    row_point,
+    solve_integers,
+)
+
+__all__ = [
+    "PlaneProof",
+    "WeakSeparation",
+    "WitnessProof",
+    "prove_plane",
+    "prove_upper",
+    "prove_witness",
+    "weakly_separates",
+]
+
+_EXACT_WITNESS = 300  # points: exact weights up to here unless asked for; some seconds
+_EXACT_SEARCH = 60  # points among which the whole search is done in rationals, when weights do not fit
+_EXACT_SUM = 1_000_000  # numbers: up to here a combination of rows is summed exactly; about half a second
+
+
+# A hyperplane that separates ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlaneProof:
+    """Every row has y(w · x + b) > 0, proved. The least of these numbers is known exactly."""
+
+    numerator: Fraction  # min y(w · x + b)
+    row: int  # where it is
+    margin: float  # numerator / ‖w‖, rounded down
+    proof: Literal["filter", "rational"]  # whether floats with error bounds sufficed for all signs
+    n_filtered: int  # rows that the first bound, one for a block, left open
+    n_exact: int  # rows evaluated in exact arithmetic, for their sign or for the minimum
+
+
+def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof | None:
+    """Prove y(w · x + b) > 0 for every row, or return None: then some row has y(w · x + b) <= 0, proved as well.
+
+    Three levels. fl(w · x + b) in float64 is wrong by at most γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴ (`enclosures`);
+    one bound with max|x_ij| ‖w‖₁ serves a block of rows at once, the rows it leaves open get their own, and what is
+    still open, in its sign or as the minimum, is evaluated in integers. Rows are read once, block by block.
+    """
+    y, w, b = _signs(rows, y), _vector(rows, w), float(b)
+    if not (np.isfinite(w).all() and math.isfinite(b)):
+        raise InputError("w and b must be finite")
+    values, bounds, closest = np.empty(len(rows)), np.empty(len(rows)), math.inf
+    for part, score, bound in scores(rows, w, b):
+        np.multiply(score, y[part], out=values[part])
+        bounds[part] = bound
+        highest = float(np.fmin.reduce(values[part])) + bound
+        closest = min(closest, highest) if math.isfinite(highest) else closest
+    with np.errstate(all="ignore"):
+        ids = np.flatnonzero(~(values - bounds > max(closest, 0.0)))
+        sharp = row_bounds(rows, ids, w, b)
+        near = values[ids]
+        if (near + sharp < 0).any():
+            return None
+        highest = float(np.fmin.reduce(near + sharp, initial=math.inf))
+        left = ~(near - sharp > max(highest, 0.0))
+        doubtful = ~(near - sharp > 0)
+    order = np.argsort(near[left], kind="stable")
+    numerator, row = _least_value(rows, y, w, b, ids[left][order])
+    if numerator <= 0:
+        return None
+    return PlaneProof(
+        numerator=numerator,
+        row=row,
+        margin=_margin(numerator, w),
+        proof="rational" if doubtful.any() else "filter",
+        n_filtered=len(ids),
+        n_exact=int(left.sum()),
+    )
+
+
+def _least_value(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArray) -> tuple[Fraction, int]:
+    """The exact least y(w · x + b) of some rows, and its row; the first that is not positive ends the search."""
+    whole, exponent = dyadic([*w.tolist(), b])
+    weights = {j: v for j, v in enumerate(whole) if v}
+    least: tuple[Fraction, int] | None = None
+    seen: dict[bytes, Fraction] = {}
+    for i in ids.tolist():
+        key = b"" if rows.dense is None else rows.dense[i].tobytes() + (b"+" if y[i] > 0 else b"-")
+        if not key or key not in seen:
+            point = row_point(rows, i, int(y[i]), constant=True)
+            seen[key] = dot(point.values, weights) * power(point.exponent + exponent)
+        value = seen[key]
+        if least is None or (value, i) < least:
+            least = value, i
+        if value <= 0:
+            break
+    assert least is not None  # the row with the lowest upper bound is always among them
+    return least
+
+
+def _margin(numerator: Fraction, w: FloatArray) -> float:
+    """numerator / ‖w‖, rounded down; infinite for w = 0, where every point of space is on the right side."""
+    whole, exponent = dyadic(w)
+    square = sum(v * v for v in whole)
+    return root_down(numerator * numerator / (square * power(2 * exponent))) if square else math.inf
+
+
+# A bound on every margin ----------------------------------------------------------------------------------------------
+
+
+def prove_upper(rows: Rows, y: ArrayLike, support: ArrayLike, weights: ArrayLike, *, intercept: bool) -> float:
+    """A number that no hyperplane's margin exceeds, rounded up: |Σ λ_i y_i x_i|, and with an intercept half of it.
+
+    Any weights >= 0 prove a bound: they are divided by their exact sums, class by class with an intercept. Exact up to
+    `_EXACT_SUM` numbers; beyond, floats with their error bounds added.
+    """
+    y, ids = _signs(rows, y), _ids(rows, support)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != ids.shape or not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError("weights must be finite, not negative, and one for each support row")
+    ids, weights = ids[weights > 0], weights[weights > 0]
+    classes = [y[ids] > 0, y[ids] < 0] if intercept else [np.ones(len(ids), dtype=bool)]
+    if not all(members.any() for members in classes):
+        return math.inf
+    numbers = ids.size * rows.shape[1] if rows.dense is not None else int(np.diff(rows.sparse.indptr)[ids].sum())
+    if numbers > _EXACT_SUM:
+        return _upper_floats(rows, y, ids, weights, classes)
+    means = [_mean(rows, y, ids[members], weights[members]) for members in classes]
+    columns = {j for mean, _ in means for j in mean}
+    total = math.prod(unit.denominator for _, unit in means)
+    units = [int(unit * total) for _, unit in means]
+    square = sum(sum(mean.get(j, 0) * unit for (mean, _), unit in zip(means, units, strict=True)) ** 2 for j in columns)
+    return root_up(Fraction(square, (total * len(classes)) ** 2))
+
+
+def _mean(rows: Rows, y: FloatArray, ids: IntArray, weights: FloatArray) -> tuple[Sparse, Fraction]:
+    """Σ λ_i y_i x_i / Σ λ_i as integers times a unit."""
+    whole, _ = dyadic(weights)
+    if rows.dense is not None:
+        block = rows.take(ids)
+        values, low = dyadic(block.ravel())
+        signed = np.array([v if y[i] > 0 else -v for v, i in zip(whole, ids.tolist(), strict=True)], dtype=object)
+        total = signed @ np.array(values, dtype=object).reshape(block.shape)
+        return {j: v for j, v in enumerate(total.tolist()) if v}, power(low) / sum(whole)
+    points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
+    low = min(point.exponent for point in points)
+    mean: Sparse = {}
+    for weight, point in zip(whole, points, strict=True):
+        factor = weight << point.exponent - low
+        for j, v in point.values.items():
+            mean[j] = mean.get(j, 0) + factor * v
+    return mean, power(low) / sum(whole)
+
+
+def _upper_floats(
+    rows: Rows, y: FloatArray, ids: IntArray, weights: FloatArray, classes: list[NDArray[np.bool_]]
+) -> float:
+    """The same in floats, wrong by at most γ_{3(m+4)} Σ λ_i|x_i|: m roundings of sums, m of weights that sum to 1.
+
+    Underflow adds at most 2⁻¹⁰⁷⁴|x_i| for each weight, and a little for each product.
+    """
+    share = weights.copy()
+    for members in classes:
+        share[members] /= share[members].max()
+        share[members] /= math.fsum(share[members])
+    d, terms = rows.shape[1], len(ids) + 4
+    total, size, lost = np.zeros(d), np.zeros(d), np.zeros(d)
+    step = max(1, (1 << 22) // d)
+    with np.errstate(all="ignore"):
+        for first in range(0, len(ids), step):
+            part = slice(first, first + step)
+            block = rows.take(ids[part]).astype(np.float64)
+            total += (y[ids[part]] * share[part]) @ block
+            size += share[part] @ abs(block)
+            lost += np.asarray((abs(block) * 2.0**-30).sum(axis=0)).reshape(-1)
+        bound = np.abs(total) + (gamma(3 * terms) * size * (1 + 2 * gamma(3 * terms)) + 2 * terms * 2.0**-1074)
+        bound += lost * 2.0**-1043
+        largest = float(bound.max())
+        if not math.isfinite(largest) or largest == 0:
+            return largest if largest == 0 else math.inf
+        scale = math.ldexp(1.0, min(1000, max(-1000, math.frexp(largest)[1])))
+        scaled = bound / scale
+        length = math.sqrt(math.fsum((scaled * scaled + 2.0**-1074).tolist())) * scale
+    return math.nextafter(length / len(classes) * (1 + 2.0**-50), math.inf)
+
+
+# A witness against every hyperplane -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WitnessProof:
+    """Positive weights with which one class's rows and the other's have the same mean: no hyperplane separates them.
+
+    Each class's weights sum to 1 (without an intercept all of them do, and Σ λ_i y_i x_i = 0). An "interval" proof
+    shows that such weights exist within a proved distance of ``floats``; a "rational" one has them.
+    """
+
+    rows: IntArray
+    weights: list[Fraction] | None
+    floats: FloatArray
+    proof: Literal["interval", "rational"]
+    overlap: bool | None  # True: proved that no hyperplane separates even weakly; None: not examined
+
+
+def prove_witness(
+    rows: Rows,
+    y: ArrayLike,
+    support: ArrayLike,
+    weights: ArrayLike,
+    *,
+    intercept: bool,
+    exact: bool | Literal["auto"] = "auto",
+) -> WitnessProof | None:
+    """Prove that some weights > 0 on the support, near the given ones or not, witness inseparability; else None.
+
+    First an enclosure in floats, which needs d + 2 points (d + 1 without an intercept) in general position, where d
+    leaves out features that are constant on them or copies of others; then exact arithmetic, which needs no position
+    but few points. ``exact=True`` wants the fractions in any case, ``False`` only the enclosure. The given weights
+    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many.
+    """
+    y, ids = _signs(rows, y), _ids(rows, support)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != ids.shape:
+        raise InputError("weights must be one for each support row")
+    ids, weights = ids[weights > 0], weights[weights > 0]
+    ids = ids[np.argsort(-weights, kind="stable")]
+    if not len(ids) or (intercept and len(np.unique(y[ids])) < 2):
+        return None
+    enclosed = None if exact is True else _enclosed_witness(rows, y, ids, intercept)
+    if enclosed is not None or exact is False:
+        return enclosed
+    if exact is True or len(ids) <= _EXACT_WITNESS:
+        return _exact_witness(rows, y, ids, intercept)
+    return None
+
+
+def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+    k, m = (2 if intercept else 1), len(ids)
+    if m > rows.shape[1] + k:
+        return None
+    points = _dense(rows, ids, m - k, intercept)
+    if points is None:
+        return None
+    ends = np.vstack([y[ids] > 0, y[ids] < 0] if intercept else [np.ones(m)]).astype(np.float64)
+    A = np.vstack([(points * y[ids, None]).T, ends])
+    solution = positive_solution(A, np.r_[np.zeros(m - k), np.ones(k)])
+    if solution is None:
+        return None
+    order = np.argsort(ids)
+    overlap = True if m == rows.shape[1] + k else None
+    return WitnessProof(ids[order], None, solution.x[order], "interval", overlap)
+
+
+def _dense(rows: Rows, ids: IntArray, wanted: int, intercept: bool) -> FloatArray | None:
+    """The rows' features that can matter, if there are just so many: an equation of a copy, or 0 = 0, is left out."""
+    taken = rows.take(ids)
+    if rows.dense is None:
+        if not taken.has_canonical_format:
+            taken = taken.copy()
+            taken.sort_indices()
+            if not taken.has_canonical_format:
+                return None  # a feature stored twice is a sum, which floats would round
+        used = np.unique(taken.indices)
+        taken = taken[:, used].toarray()
+    taken = np.asarray(taken, dtype=np.float64)
+    if taken.shape[1] > wanted:
+        # With an intercept a constant feature says again that both classes sum to the same.
+        known = taken[0] if intercept else np.zeros(taken.shape[1])
+        taken = taken[:, (taken != known).any(axis=0)]
+        if taken.shape[1] > wanted:
+            taken = taken[:, np.sort(np.unique(taken + 0.0, axis=1, return_index=True)[1])]
+    return taken if taken.shape[1] == wanted else None
+
+
+def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+    """The exact weights of independent points, checked on every feature; of dependent ones, by the exact search."""
+    points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
+    lines = lifted(points, [[int(y[i] > 0), int(y[i] < 0)] if intercept else [1] for i in ids.tolist()])
+    kept, pivots = independent(lines)
+    basis = [ids.tolist()[q] for q in kept]
+    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1)
+    if found is None and len(ids) <= _EXACT_SEARCH:
+        return _searched_witness(rows, y, ids, intercept)
+    if found is None:
+        return None
+    numerators, denominator = found
+    pairs = sorted((i, v) for i, v in zip(basis, numerators, strict=True) if v)
+    fractions = [Fraction(v, denominator) for _, v in pairs]
+    full = len(kept) == rows.shape[1] + (2 if intercept else 1) and all(numerators)
+    return WitnessProof(
+        np.array([i for i, _ in pairs], dtype=np.int64),
+        fractions,
+        np.array([float(v) for v in fractions]),
+        "rational",
+        True if full else None,
+    )
+
+
+def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[int], int] | None:
+    """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all hold, and λ >= 0."""
+    system = [[line[j] for line in lines] for j in pivots]
+    solution = solve_integers(system, [[int(j < k)] for j in pivots])
+    if solution is None:
+        return None
+    numerators, denominator = [row[0] for row in solution[0]], solution[1]
+    if min(numerators) < 0:
+        return None
+    for j in range(len(lines[0])):
+        if sum(line[j] * v for line, v in zip(lines, numerators, strict=True) if line[j]) != (
+            denominator if j < k else 0
+        ):
+            return None
+    return numerators, denominator
+
+
+def _searched_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+    part = _some(rows, ids)
+    answer = min_norm_point(part, y[ids], intercept=intercept, start=range(len(ids)))
+    if answer is None or answer.separable:
+        return None
+    order = np.argsort(ids[answer.rows])
+    weights = [answer.weights[q] for q in order.tolist()]
+    full = len(order) == rows.shape[1] + (2 if intercept else 1)
+    return WitnessProof(
+        ids[answer.rows][order], weights, np.array([float(v) for v in weights]), "rational", True if full else None
+    )
+
+
+def _some(rows: Rows, ids: IntArray) -> Rows:
+    """A few of the rows as rows of their own."""
+    taken = rows.take(ids)
+    return Rows(taken, None, rows.view) if rows.dense is not None else Rows(None, taken, rows.view)
+
+
+# Weak separation ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WeakSeparation:
+    """Whether inseparable rows are separated weakly: y(w · x + b) >= 0 everywhere and > 0 somewhere.
+
+    "weak" has such a hyperplane, exactly, with as few rows on it as can be (quasi-complete separation); "overlap" is
+    proved to have none; "unknown" ran out of time.
+    """
+
+    status: Literal["weak", "overlap", "unknown"]
+    w: list[Fraction] | None = None
+    b: Fraction | None = None
+    on: IntArray | None = None  # the rows found to lie on the hyperplane
+
+    def floats(self) -> tuple[FloatArray, float] | None:
+        """The hyperplane as floats, if some multiple of it has no rounding in it."""
+        if self.w is None or self.b is None:
+            return None
+        scale = math.lcm(*(v.denominator for v in [*self.w, self.b]))
+        whole = [int(v * scale) for v in [*self.w, self.b]]
+        common = math.gcd(*whole) or 1
+        try:
+            numbers = [float(v // common) for v in whole]
+        except OverflowError:
+            return None
+        if any(int(number) != v // common for number, v in zip(numbers, whole, strict=True)):
+            return None
+        return np.array(numbers[:-1]), numbers[-1]
+
+
+Guess: TypeAlias = Callable[[Rows, FloatArray], tuple[FloatArray | None, IntArray]]
+
+
+def weakly_separates(
+    rows: Rows,
+    y: ArrayLike,
+    witness: ArrayLike,
+    *,
+    intercept: bool,
+    guess: Guess | None = None,
+    deadline: float | None = None,
+) -> WeakSeparation:
+    """Decide whether some hyperplane separates weakly, given the rows of a witness that none does strictly.
+
+    Facial reduction: with z = y(x, 1), v · z >= 0 for all and Σ λ_i z_i = 0 with λ > 0 give v · z_i = 0 on the witness.
+    So v is sought in the face orthogonal to those: either it is positive on all rows that do not depend on the witness,
+    or they have a witness of their own, which joins the first. Each round adds at least 1 to the rank; when every row
+    depends on the witness, nothing is left to separate. All in exact arithmetic but for the scans.
+
+    ``guess`` is asked first where there is more than a little to search: given rows and labels, it returns a w that it
+    believes to separate them through the origin, or None, and rows to begin the exact search with. It is not believed.
+    """
+    y, active = _signs(rows, y), list(_ids(rows, witness).tolist())
+    size = rows.shape[1] + int(intercept)
+    while True:
+        points = [row_point(rows, i, int(y[i]), constant=intercept) for i in active]
+        face = Face.of(points)
+        if len(face.pivots) == size:
+            return WeakSeparation("overlap")
+        cloud = Cloud(rows, y, classes=1, face=face, constant=intercept)
+        first = _outside(cloud)
+        if first is None:
+            return WeakSeparation("overlap")
+        start = np.array([first])
+        if guess is not None:
+            x, start = _guessed(cloud, guess)
+            if x and _is_strict(cloud, x):
+                return _weak_plane(cloud, face.lift(x), intercept)
+            start = np.r_[start, first]  # which is known to be none of the face's points; the others may be
+        found = least_norm(cloud, start.tolist(), deadline)
+        if found is None:
+            return WeakSeparation("unknown")
+        if found.x:
+            return _weak_plane(cloud, face.lift(found.x), intercept)
+        active += sorted(found.weights)
+
+
+def _outside(cloud: Cloud) -> int | None:
+    """A row that does not depend on the face's points: one far from a random hyperplane through them, or any."""
+    rng = np.random.default_rng(0)
+    assert cloud.face is not None
+    x = {j: int(v) for j, v in enumerate(rng.integers(1, 1 << 20, cloud.rows.shape[1] + int(cloud.constant)))}
+    x = {j: v for j, v in x.items() if j not in set(cloud.face.pivots)}
+    w, b, _ = cloud.functional(x)
+    best = 0.0
+    row: int | None = None
+    for part, score, bound in scores(cloud.rows, w, b, rounded=True):
+        clear = np.nan_to_num(np.abs(score) - bound, nan=0.0)
+        i = int(np.argmax(clear))
+        if clear[i] > best:
+            best, row = float(clear[i]), part.start + i
+    if row is not None:
+        return row
+    return next((i for i in range(len(cloud.rows)) if cloud.point(i).values), None)
+
+
+def _guessed(cloud: Cloud, guess: Guess) -> tuple[Sparse, IntArray]:
+    """A guess on the rows modulo the face's points, in floats: rounding costs at worst a guess that fails."""
+    face, rows = cloud.face, cloud.rows
+    assert face is not None
+    n, d = rows.shape
+    size = d + int(cloud.constant)
+    free = np.setdiff1d(np.arange(size), face.pivots)
+    T = np.zeros((len(face.pivots), len(face.columns)))
+    for q, t in enumerate(face.columns.values()):
+        T[:, q] = [v / face.scale for v in t]
+    places = np.searchsorted(free, np.array(list(face.columns), dtype=np.int64))
+    ones = np.ones((n, size - d))
+    if rows.dense is not None:
+        Z = np.hstack([rows.dense, ones]).astype(np.float64)
+        projected = Z[:, free]
+        projected[:, places] -= Z[:, face.pivots] @ T
+        reach = np.abs(projected).max(axis=1)
+    else:
+        Z = sparse.csr_array(sparse.hstack([rows.sparse, sparse.csr_array(ones)], format="csr"), dtype=np.float64)
+        whole = sparse.csr_array(
+            (T.ravel(), (np.repeat(np.arange(len(T)), len(places)), np.tile(places, len(T)))), shape=(len(T), len(free))
+        )
+        projected = sparse.csr_array(Z[:, free] - Z[:, face.pivots] @ whole)
+        reach = abs(projected).max(axis=1).toarray().ravel()
+    kept = np.flatnonzero(reach > 1e-9 * reach.max())
+    w, start = guess(rows_of(projected[kept]), cloud.y[kept])
+    x: Sparse = {}
+    if w is not None and np.isfinite(w).all():
+        x = {int(j): v for j, v in zip(free, dyadic(w)[0], strict=True) if v}
+    return x, kept[start]
+
+
+def _is_strict(cloud: Cloud, x: Sparse) -> bool:
+    """Whether x is positive on every point that is not 0, proved."""
+    return all(cloud.value(i, x) > 0 or not cloud.point(i).values for i in cloud.below(x, [Fraction(0)]).tolist())
+
+
+def _weak_plane(cloud: Cloud, v: Sparse, intercept: bool) -> WeakSeparation:
+    d = cloud.rows.shape[1]
+    w = [Fraction(v.get(j, 0)) for j in range(d)]
+    plane = Cloud(cloud.rows, cloud.y, classes=1, constant=intercept)
+    on = [i for i in plane.below(v, [Fraction(0)]).tolist() if plane.value(i, v) == 0]
+    return WeakSeparation("weak", w, Fraction(v.get(d, 0)), np.array(sorted(on), dtype=np.int64))
+
+
+# What comes in --------------------------------------------------------------------------------------------------------
+
+
+def _signs(rows: Rows, y: ArrayLike) -> FloatArray:
+    signs = np.asarray(y, dtype=np.float64)
+    if signs.shape != (len(rows),) or not (np.abs(signs) == 1).all():
+        raise InputError(f"y must be -1 and +1, one for each of the {len(rows)} rows")
+    return signs
+
+
+def _vector(rows: Rows, w: ArrayLike) -> FloatArray:
+    vector = np.ascontiguousarray(w, dtype=np.float64)
+    if vector.shape != (rows.shape[1],):
+        raise InputError(f"w must have shape ({rows.shape[1]},), got {vector.shape}")
+    return vector
+
+
+def _ids(rows: Rows, ids: Any) -> IntArray:
+    found = np.asarray(ids, dtype=np.int64).reshape(-1)
+    if len(np.unique(found)) != len(found) or (found < 0).any() or (found >= len(rows)).any():
+        raise InputError(f"support must be different row numbers below {len(rows)}")
+    return found
