@@ -56,16 +56,17 @@ class Times:
 def interleaved(ours: Call, peer: Call, rounds: Rounds) -> Times:
     """Time two calls side by side. Each is called once before, unmeasured, as a warm-up."""
     with threadpool_limits(1, user_api="blas"):
-        count = rounds.count(_seconds(ours) + _seconds(peer))
+        count = rounds.count(seconds(ours) + seconds(peer))
         times = Times([], [])
         for i in range(count):
             pair = [(times.ours, ours), (times.peer, peer)]
             for into, call in pair if i % 2 == 0 else pair[::-1]:
-                into.append(_seconds(call))
+                into.append(seconds(call))
     return times
 
 
-def _seconds(call: Call) -> float:
+def seconds(call: Call) -> float:
+    """How long one call takes."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
@@ -82,7 +83,7 @@ def read_bandwidth() -> float:
     values = np.ones(50_000_000)
     with threadpool_limits(1, user_api="blas"):
         values @ values
-        return values.nbytes / min(_seconds(lambda: values @ values) for _ in range(5))
+        return values.nbytes / min(seconds(lambda: values @ values) for _ in range(5))
 
 
 # Peak memory ------------------------------------------------------------------------------------------------
