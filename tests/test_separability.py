@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import rosenblatt as rb
-from rosenblatt import inputs, rationals, separability
+from rosenblatt import inputs, rationals, row_measures
 from rosenblatt.errors import InputError
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
@@ -380,7 +380,7 @@ def test_certificates_can_be_kept_as_text(tmp_path):
 
 
 def test_equal_rows_are_found_among_many_equal_hashes(monkeypatch):
-    monkeypatch.setattr(separability, "_mixed", lambda values: np.zeros(values.shape, np.uint64))
+    monkeypatch.setattr(row_measures, "_mixed", lambda values: np.zeros(values.shape, np.uint64))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
     y = X[:, 0] > 0

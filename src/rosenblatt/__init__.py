@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 # scikit-learn is imported only by those who use an estimator.
 _HOME = {
     "AveragedPerceptron": "perceptrons",
-    "CertificateTable": "separability",
+    "CertificateTable": "certificate_table",
     "Hyperplane": "hyperplane",
     "Inseparable": "certificates",
     "Perceptron": "perceptrons",
@@ -41,6 +41,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 if TYPE_CHECKING:
     from rosenblatt import errors as errors
     from rosenblatt import textbook as textbook
+    from rosenblatt.certificate_table import CertificateTable as CertificateTable
     from rosenblatt.certificates import Inseparable as Inseparable
     from rosenblatt.certificates import Separable as Separable
     from rosenblatt.certificates import Undecided as Undecided
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.perceptrons import Perceptron as Perceptron
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
-    from rosenblatt.separability import CertificateTable as CertificateTable
     from rosenblatt.separability import certify as certify
 
 

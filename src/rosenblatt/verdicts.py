@@ -1,0 +1,148 @@
+"""From what was proved to a certificate: all that it says beside the verdict."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from rosenblatt import proofs, rationals, rounding, row_forms, row_measures
+from rosenblatt.canonical import Signs
+from rosenblatt.certificates import Inseparable, Margin, RationalHyperplane, Separable
+from rosenblatt.hyperplane import Hyperplane
+from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.questions import Question
+from rosenblatt.suppliers import Supply
+
+# Up to how many numbers something is done that is not needed for the verdict.
+_DIAGNOSED = 100_000  # whether inseparable rows are separated weakly
+_COMPARED = 2_000_000  # the margins of the other kinds, and what centring would do
+_EXACT_FEATURES = 60  # features up to which these exact searches end soon
+
+
+def separable(question: Question, margin: Margin, proof: str, *, exactly: bool) -> Separable:
+    """The certificate of a proved margin, with the other margins where the data is not too large."""
+    intercept = question.choices.intercept
+    margins = {margin.kind: margin}
+    if question.size <= _COMPARED and not question.choices.late():
+        for kind in ("free", "origin", "augmented"):
+            if kind not in margins:
+                other = _other_margin(question, kind, exactly)
+                if other is not None:
+                    margins[kind] = other
+    centre, centred = row_measures.centred_radius(question.rows) if question.size <= _COMPARED else (None, None)
+    return Separable(
+        question.data,
+        margins,
+        row_measures.radius(question.rows),
+        intercept,
+        proof,
+        centre=centre,
+        centred_radius=centred,
+    )
+
+
+def found_margin(question: Question, kind: str, plane: Hyperplane, lower: float, upper: float, found: Supply) -> Margin:
+    """The margin of a proved hyperplane, and the upper bound if there is one."""
+    if upper == math.inf:
+        return Margin(kind, plane, lower)
+    return Margin(kind, plane, lower, upper, question.numbered(found.rows), found.weights)
+
+
+def exact_margin(question: Question, kind: str, answer: rationals.ExactAnswer, found: Supply) -> Margin:
+    """The margin of an exact answer, and beside its hyperplane one in floats, if one separates."""
+    augmented = kind == "augmented"
+    w, b = (answer.w[:-1], answer.w[-1]) if augmented else (answer.w, answer.b)
+    exact = RationalHyperplane(tuple(w), b)
+    squared = answer.margin_squared
+    plane, lower = None, rounding.root_down(squared)
+    candidates = []
+    if any(w):
+        rounded = exact.rounded()
+        candidates.append((rounded.w, rounded.b))
+    if found.w is not None:
+        candidates.append((found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b))
+    for normal, offset in candidates:
+        if not normal.any():
+            continue
+        proof = proofs.prove_plane(question.rows, question.y, normal, offset)
+        if proof is not None:
+            own = _augmented_margin(proof.numerator, normal, offset) if augmented else proof.margin
+            plane, lower = Hyperplane(normal, offset), min(lower, own)
+            break
+    support = question.numbered(answer.rows)
+    return Margin(kind, plane, lower, rounding.root_up(squared), support, tuple(answer.weights), exact, squared)
+
+
+def _other_margin(question: Question, kind: str, exactly: bool) -> Margin | None:
+    """The margin of another kind than was asked for; None if there is none, or none was proved."""
+    rows, y, deadline = question.rows, question.y, question.choices.deadline
+    intercept, augmented = kind == "free", kind == "augmented"
+    asked = row_forms.with_constant(rows) if augmented else rows
+    found = question.supply(asked, intercept=intercept)
+    if exactly:
+        answer = rationals.min_norm_point(asked, y, intercept=intercept, start=found.rows.tolist(), deadline=deadline)
+        if answer is None or not answer.separable or (augmented and not any(answer.w[:-1])):
+            return None
+        return exact_margin(question, kind, answer, found)
+    if found.w is None or not found.lower > 0:
+        return None
+    w, b = (found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b)
+    proof = proofs.prove_plane(rows, y, w, b) if w.any() else None
+    if proof is None:
+        return None
+    lower = _augmented_margin(proof.numerator, w, b) if augmented else proof.margin
+    upper = proofs.prove_upper(asked, y, found.rows, found.weights, intercept=intercept)
+    return found_margin(question, kind, Hyperplane(w, b), lower, upper, found)
+
+
+def _augmented_margin(numerator: Fraction, w: FloatArray, b: float) -> float:
+    return rounding.root_down(numerator**2 / (rounding.squared_norm(w) + Fraction(b) ** 2))
+
+
+def inseparable(question: Question, points: IntArray, weights: Any, proof: str, overlap: bool | None) -> Inseparable:
+    """The certificate of a proved witness; if there are equal rows with opposite labels, of these."""
+    pair = row_measures.equal_rows(question.rows, question.y)
+    if pair is not None:
+        return duplicates_found(question, pair)
+    return _witness(question, points, weights, proof, overlap, duplicates=False)
+
+
+def duplicates_found(question: Question, pair: IntArray) -> Inseparable:
+    """The certificate of two equal rows with opposite labels."""
+    one = Fraction(1) if question.choices.intercept else Fraction(1, 2)
+    return _witness(question, pair, (one, one), "rational", None, duplicates=True)
+
+
+def _witness(
+    question: Question, points: IntArray, weights: Any, proof: str, overlap: bool | None, *, duplicates: bool
+) -> Inseparable:
+    rows, y, choices = question.rows, question.y, question.choices
+    weak: Hyperplane | RationalHyperplane | None = None
+    small = question.size <= _DIAGNOSED and rows.shape[1] <= _EXACT_FEATURES
+    if overlap is None and small and choices.exact is not False and not choices.late():
+        found = proofs.weakly_separates(rows, y, points, intercept=choices.intercept, deadline=choices.deadline)
+        if found.status == "weak" and found.w is not None and found.b is not None and any(found.w):
+            floats = found.floats()
+            weak = RationalHyperplane(tuple(found.w), found.b) if floats is None else Hyperplane(*floats)
+        elif found.status == "overlap" and _span_the_space(rows, y, points, choices.intercept):
+            overlap = True
+    return Inseparable(
+        question.data,
+        question.numbered(points),
+        y[points],
+        weights,
+        choices.intercept,
+        proof,
+        duplicates,
+        weak,
+        overlap,
+    )
+
+
+def _span_the_space(rows: Rows, y: Signs, points: IntArray, intercept: bool) -> bool:
+    size = rows.shape[1] + int(intercept)
+    if len(points) < size:
+        return False
+    named = [rationals.row_point(rows, int(i), constant=intercept) for i in points]
+    return rationals.rank([[point.values.get(j, 0) for j in range(size)] for point in named]) == size
