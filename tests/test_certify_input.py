@@ -231,4 +231,4 @@ def test_a_time_limit_that_passes_midway(kind, flipped, monkeypatch):
             if certificate.separable is None:
                 assert certificate.why == "the time limit was reached" and certificate.lower <= certificate.upper
             verdicts.append(certificate.separable)
-    assert verdicts[-1] is not None
+    assert (flipped or None in verdicts) and verdicts[-1] is not None
