@@ -104,8 +104,9 @@ def test_verdicts_are_those_of_highs_and_of_fractions(generate, intercept, seed,
         if y.all() or not y.any():
             y[0] = not y[0]
         expected = exactly(X, y, intercept)
-        if generate not in BEYOND_HIGHS:
-            assert separable_by_highs(X, y, intercept=intercept) == expected
+        if generate not in BEYOND_HIGHS and separable_by_highs(X, y, intercept=intercept) != expected:
+            # Rows of tenths that touch, but for the rounding of 0.1: separable as stored, by less than its tolerance.
+            assert generate is tenths and 0 < rb.certify(X, y, fit_intercept=intercept).margin_squared < 1e-28
         for exact in ("auto", False):
             certificate = true(rb.certify(X, y, fit_intercept=intercept, exact=exact), X, y)
             assert certificate.separable in ((expected,) if exact == "auto" else (expected, None))
