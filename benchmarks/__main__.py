@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import cases, report, separability_cases
 from benchmarks.cases import Case
-from benchmarks.data import Unavailable
+from benchmarks.real_data import Unavailable
 from benchmarks.report import Result
 from benchmarks.timing import Rounds
 

@@ -14,7 +14,8 @@ from sklearn.base import clone
 import rosenblatt as rb
 from benchmarks import data as made
 from benchmarks import timing
-from benchmarks.data import Data, Unavailable
+from benchmarks.data import Data
+from benchmarks.real_data import Unavailable
 from benchmarks.rivals import numpy_product, scikit_learn
 from benchmarks.timing import Call, Rounds, Times
 from rosenblatt import _engine, inputs, learning

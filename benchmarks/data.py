@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from benchmarks import real_data
+
 FLIPPED = 0.05  # the share of wrong labels in noisy data, so that every pass makes mistakes
 HELD_OUT = 20_000
 _BLOCK = 100_000
-
-
-class Unavailable(Exception):
-    """A case cannot run here; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +76,6 @@ def _blocks(X: Any) -> Iterator[Any]:
 @lru_cache(maxsize=1)
 def mnist(n: int) -> Data:
     """The first n handwritten digits, float32, scaled to [0, 1]; the 10,000 test digits are held out."""
-    default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / "mnist"
-    if not folder.is_dir():
-        raise Unavailable(
-            "MNIST is not here: put its four idx.gz files into a folder mnist/, "
-            "and set ROSENBLATT_DATA to the folder that holds it"
-        )
-    parts = "train", "t10k"
-    X, X_test = (_idx(folder / f"{part}-images-idx3-ubyte.gz").reshape(-1, 784) for part in parts)
-    y, y_test = (_idx(folder / f"{part}-labels-idx1-ubyte.gz").astype(np.int64) for part in parts)
+    (X, y), (X_test, y_test) = (real_data.mnist(part) for part in ("train", "t10k"))
     scale = np.float32(255)
-    return Data(X[:n] / scale, y[:n], X_test / scale, y_test)
-
-
-def _idx(path: Path) -> NDArray[np.uint8]:
-    """An idx file of bytes: two zeros, the type, the number of dimensions, the dimensions, the values."""
-    content = gzip.decompress(path.read_bytes())
-    shape = np.frombuffer(content, ">u4", count=content[3], offset=4)
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
+    return Data(X[:n] / scale, y[:n].astype(np.int64), X_test / scale, y_test.astype(np.int64))

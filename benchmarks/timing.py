@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import Unavailable
+from benchmarks.real_data import Unavailable
 
 Call = Callable[[], Any]
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,34 +2,21 @@
 
 import json
 import math
-import os
-import time
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from oracles import separable_by_highs
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import rosenblatt as rb
 from rosenblatt import inputs, rationals, row_measures
-from rosenblatt.errors import InputError
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 AND = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-
-
-def highs(X, positive, intercept):
-    """Whether some w, b has y(w·x + b) >= 1 everywhere, by linear programming."""
-    z = np.column_stack([X, np.ones(len(X))]) if intercept else np.asarray(X, float)
-    z = np.where(positive, 1, -1)[:, None] * z
-    answer = linprog(np.zeros(z.shape[1]), A_ub=-z, b_ub=-np.ones(len(z)), bounds=(None, None))
-    assert answer.status in (0, 2)
-    return answer.status == 0
 
 
 def exactly(X, positive, intercept):
@@ -79,15 +66,36 @@ def offset(rng, n, d):
     return 1000 + rng.normal(size=(n, d))
 
 
-GENERATORS = [integers, ties, tenths, gaussian, duplicated, collinear, rank_deficient, offset]
+def badly_scaled(rng, n, d):
+    return rng.normal(size=(n, d)) * 10.0 ** rng.integers(-8, 9, d)
+
+
+def one_ulp_apart(rng, n, d):
+    return rng.choice([0.3, 1.0, 1e8]) * (1 + rng.integers(-2, 3, (n, d)) * 2.0**-52)
+
+
+GENERATORS = [
+    integers,
+    ties,
+    tenths,
+    gaussian,
+    duplicated,
+    collinear,
+    rank_deficient,
+    badly_scaled,
+    offset,
+    one_ulp_apart,
+]
+BEYOND_HIGHS = [offset, one_ulp_apart]  # its tolerance is 1e-7
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
 @pytest.mark.parametrize("intercept", [True, False])
-def test_verdicts_are_those_of_highs_and_of_fractions(generate, intercept):
-    rng = np.random.default_rng(len(generate.__name__) + 100 * intercept)
+@pytest.mark.parametrize("seed, count", [(0, 100), pytest.param(1, 300, marks=pytest.mark.slow)])
+def test_verdicts_are_those_of_highs_and_of_fractions(generate, intercept, seed, count):
+    rng = np.random.default_rng([seed, GENERATORS.index(generate), intercept])
     verdicts = []
-    for case in range(100):
+    for case in range(count):
         n, d = int(rng.integers(2, 15)), int(rng.integers(1, 5))
         X = generate(rng, n, d)
         y = X @ rng.normal(size=X.shape[1]) + 0.1 * rng.normal() > (X.mean() if case % 2 else 0)
@@ -96,13 +104,14 @@ def test_verdicts_are_those_of_highs_and_of_fractions(generate, intercept):
         if y.all() or not y.any():
             y[0] = not y[0]
         expected = exactly(X, y, intercept)
-        if generate is not offset:
-            assert highs(X, y, intercept) == expected
+        if generate not in BEYOND_HIGHS and separable_by_highs(X, y, intercept=intercept) != expected:
+            # Rows of tenths that touch, but for the rounding of 0.1: separable as stored, by less than its tolerance.
+            assert generate is tenths and 0 < rb.certify(X, y, fit_intercept=intercept).margin_squared < 1e-28
         for exact in ("auto", False):
             certificate = true(rb.certify(X, y, fit_intercept=intercept, exact=exact), X, y)
             assert certificate.separable in ((expected,) if exact == "auto" else (expected, None))
         verdicts.append(expected)
-    assert 5 < sum(verdicts) < 95
+    assert 0.05 * count < sum(verdicts) < 0.95 * count
 
 
 @pytest.mark.parametrize("exact", ["auto", False])
@@ -147,7 +156,7 @@ def test_larger_problems(n, d, kind):
     elif kind == "random":
         y = rng.random(n) < 0.5
     certificate = true(rb.certify(X, y), X, y)
-    assert certificate.separable == highs(X, y, True)
+    assert certificate.separable == separable_by_highs(X, y)
     if certificate.separable:
         assert certificate.gap < 1e-6 or d == 1000
     else:
@@ -265,7 +274,7 @@ def test_wine_and_digits():
     assert rb.certify(X, y).separable
     X, y = load_digits(return_X_y=True)
     table = rb.certify(X, y)
-    assert [c.separable for c in table.values()] == [highs(X, y == digit, True) for digit in range(10)]
+    assert [c.separable for c in table.values()] == [separable_by_highs(X, y == digit) for digit in range(10)]
     assert all(table.verify(X, y).values())
 
 
@@ -307,42 +316,6 @@ def test_the_same_certificate_for_any_number_of_threads():
     X = rng.normal(size=(30_000, 10))
     y = X @ rng.normal(size=10) > 0
     assert rb.certify(X, y, n_jobs=1) == rb.certify(X, y, n_jobs=2)
-
-
-@pytest.mark.parametrize(
-    "X, y, options, message",
-    [
-        ([[0.0, np.nan], [1.0, 2.0]], [0, 1], {}, "row 0, feature 1"),
-        ([[0.0], [np.inf]], [0, 1], {}, "infinity"),
-        ([[0.0], [1.0]], [1, 1], {}, "one class, 1: with an intercept .* nothing to certify"),
-        ([[0.0], [1.0]], [1, 1], {"fit_intercept": False}, "one class, 1.*Through the origin"),
-        (np.empty((0, 2)), [], {}, r"0 sample\(s\)"),
-        (np.empty((2, 0)), [0, 1], {}, r"0 feature\(s\)"),
-        ([[2**53 + 1], [0]], [0, 1], {}, "cannot hold exactly"),
-        ([[0.0], [1.0]], [0, 1, 1], {}, "inconsistent numbers"),
-        ([["a"], ["b"]], [0, 1], {}, "not a number"),
-        ([[0.0], [1.0]], [0, 1], {"gap": 0}, "'gap' parameter of certify"),
-        ([[0.0], [1.0]], [0, 1], {"exact": "yes"}, "'exact' parameter of certify"),
-        ([[0.0], [1.0]], [0, 1], {"time_limit": -1}, "'time_limit' parameter of certify"),
-        ([[0.0], [1.0]], [0, 1], {"multi_class": "joint"}, "'multi_class' parameter of certify"),
-        ([[1.7e308, 1.7e308], [-1.7e308, -1.7e308]], [0, 1], {}, "longer than float64 can say"),
-    ],
-)
-def test_bad_input_is_refused_in_words(X, y, options, message):
-    with pytest.raises(InputError, match=message):
-        rb.certify(X, y, **options)
-
-
-def test_an_expired_time_limit_is_undecided_and_its_bounds_are_true():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 400))
-    y = X @ rng.normal(size=400) > 0
-    start = time.monotonic()
-    certificate = true(rb.certify(X, y, time_limit=0), X, y)
-    assert time.monotonic() - start < 5
-    assert certificate.separable is None and "time limit" in str(certificate)
-    with pytest.raises(InputError, match="undecided"):
-        bool(certificate)
 
 
 def test_exact_fractions_on_request():
@@ -387,70 +360,3 @@ def test_equal_rows_are_found_among_many_equal_hashes(monkeypatch):
     assert true(rb.certify(X, y), X, y).separable
     X[40], y[40] = X[3], not y[3]
     assert rb.certify(X, y).points.tolist() == [3, 40]
-
-
-# ---- Real data, in the folder that ROSENBLATT_DATA names ----
-def data_file(*parts):
-    folder = os.environ.get("ROSENBLATT_DATA")
-    if not folder:
-        pytest.skip("ROSENBLATT_DATA does not name the folder of the real data sets")
-    path = Path(folder).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"there is no {path}")
-    return path
-
-
-LIBSVM = [
-    (("agaricus", "agaricus.txt.train"), True),
-    (("agaricus", "agaricus.txt.test"), True),
-    (("a9a", "a9a.gz"), False),
-    (("a9a", "a9a.t.gz"), False),
-]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("parts, separable", LIBSVM, ids=lambda value: str(value))
-def test_real_sparse_rows(parts, separable):
-    from sklearn.datasets import load_svmlight_file
-
-    X, y = load_svmlight_file(str(data_file(*parts)))
-    certificate = rb.certify(X, y)
-    assert certificate.separable is separable and certificate.verify(X, y)
-
-
-TABLES = [  # file, whether it has a line of names, separable
-    (("banknote", "data_banknote_authentication.txt"), 0, False),
-    (("spambase", "spambase.data"), 0, False),
-    (("sonar", "sonar.csv"), 0, True),
-    (("electricity", "elec.csv.gz"), 1, False),
-]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("parts, header, separable", TABLES, ids=lambda value: str(value))
-def test_real_tables(parts, header, separable):
-    table = pd.read_csv(data_file(*parts), header=0 if header else None)
-    X, y = table.iloc[:, :-1].to_numpy(np.float64), table.iloc[:, -1].to_numpy()
-    certificate = rb.certify(X, y)
-    assert certificate.separable is separable and certificate.verify(X, y)
-
-
-@pytest.mark.data
-def test_two_newsgroups_are_separable():
-    import io
-    import tarfile
-
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    groups, texts = [], []
-    with tarfile.open(data_file("20newsgroups", "20news-bydate.tar.gz")) as archive:
-        for member in archive:
-            parts = member.name.split("/")
-            if member.isfile() and "20news-bydate-train" in parts and parts[-2] in ("rec.autos", "sci.space"):
-                file = archive.extractfile(member)
-                assert isinstance(file, io.BufferedIOBase)
-                texts.append(file.read().decode("latin-1"))
-                groups.append(parts[-2])
-    X = CountVectorizer().fit_transform(texts)
-    certificate = rb.certify(X, groups)
-    assert certificate.separable and certificate.verify(X, groups)

@@ -3,11 +3,10 @@
 import math
 import time
 
-import clarabel
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from oracles import margin_by_clarabel, separable_by_highs
 
 from rosenblatt import _engine, inputs, suppliers
 from rosenblatt.errors import InputError
@@ -45,12 +44,6 @@ def planted(n, d, margin=0.01, seed=0):
     return X + margin * y[:, None] * w, y
 
 
-def highs_separates(X, y, intercept):
-    Z = (np.hstack([X, np.ones((len(X), 1))]) if intercept else X) * y[:, None]
-    answer = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None), method="highs")
-    return answer.status == 0
-
-
 def verdict(found):
     return False if found.collapsed else True if found.lower > 0 else None
 
@@ -84,7 +77,7 @@ def check(found, X, y, intercept):
 def test_working_set_and_supply_agree_with_highs(kind):
     for seed in range(60):
         X, y, intercept = problem(kind, seed)
-        rows, want = inputs.rows(X), highs_separates(X, y, intercept)
+        rows, want = inputs.rows(X), separable_by_highs(X, y > 0, intercept=intercept)
         for supplier in (suppliers.working_set, suppliers.supply):
             found = supplier(rows, y, intercept=intercept, gap=1e-6)
             assert verdict(found) is want, (seed, found)
@@ -100,30 +93,10 @@ def test_the_others_never_contradict_highs(supplier, kind):
     for seed in range(20):
         X, y, intercept = problem(kind, seed)
         found = supplier(inputs.rows(X), y, intercept=intercept, gap=1e-3)
-        assert verdict(found) in (None, highs_separates(X, y, intercept)), (seed, found)
+        assert verdict(found) in (None, separable_by_highs(X, y > 0, intercept=intercept)), (seed, found)
         check(found, X, y, intercept)
         decided += verdict(found) is not None
     assert decided >= 5
-
-
-def margin_by_clarabel(X, y, intercept):
-    """min |w|² with y (w·x + b) ≥ 1, by an interior-point solver for quadratic programs."""
-    d = X.shape[1]
-    Z = (np.hstack([X, np.ones((len(X), 1))]) if intercept else X) * y[:, None]
-    square = np.zeros(Z.shape[1])
-    square[:d] = 1
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-12
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix(np.diag(square)),
-        np.zeros(Z.shape[1]),
-        sp.csc_matrix(-Z),
-        -np.ones(len(Z)),
-        [clarabel.NonnegativeConeT(len(Z))],
-        settings,
-    )
-    return 1 / np.linalg.norm(np.asarray(solver.solve().x)[:d])
 
 
 @pytest.mark.parametrize("intercept", [True, False])
