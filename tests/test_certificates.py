@@ -1075,7 +1075,7 @@ def test_edited_json_is_refused_or_found_false():
             "lower must be a finite number of at least 0",
         ),
         (lambda s: re.sub('"lower": "[^"]*"', '"lower": 0', s), "lower is 0, not a hexadecimal float"),
-        (lambda s: re.sub('"sha256": "[^"]*"', '"sha256": "00"', s), "digest must be 64 hexadecimal digits"),
+        (lambda s: re.sub('"blake3": "[^"]*"', '"blake3": "00"', s), "digest must be 64 hexadecimal digits"),
         (lambda s: s.replace('"free"', '"bound"'), "kind must be one of free, origin, augmented"),
         (lambda s: s.replace('"fit_intercept": true', '"fit_intercept": 1'), "fit_intercept is 1, not true or false"),
         (lambda s: s.replace('"fit_intercept": true', '"fit_intercept": false'), "the origin margin is missing"),

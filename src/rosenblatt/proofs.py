@@ -22,6 +22,7 @@ from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, 
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.inputs import rows as rows_of
+from rosenblatt.near_rows import NearRows, near_rows
 from rosenblatt.rationals import (
     Cloud,
     Face,
@@ -63,30 +64,26 @@ class PlaneProof:
     row: int  # where it is
     margin: float  # numerator / ‖w‖, rounded down
     proof: Literal["filter", "rational"]  # whether floats with error bounds sufficed for all signs
-    n_filtered: int  # rows that the first bound, one for a block, left open
+    n_filtered: int  # rows that the first bound, one for many, left open
     n_exact: int  # rows evaluated in exact arithmetic, for their sign or for the minimum
 
 
-def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof | None:
+def prove_plane(
+    rows: Rows, y: ArrayLike, w: ArrayLike, b: float, *, look: NearRows | None = None, threads: int = 1
+) -> PlaneProof | None:
     """Prove y(w · x + b) > 0 for every row, or return None: then some row has y(w · x + b) <= 0, proved as well.
 
-    Three levels. fl(w · x + b) in float64 is wrong by at most γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴ (`enclosures`);
-    one bound with max|x_ij| ‖w‖₁ serves a block of rows at once, the rows it leaves open get their own, and what is
-    still open, in its sign or as the minimum, is evaluated in integers. Rows are read once, block by block.
+    Three levels. One look at all rows settles most by floats with one bound on the error of many (`near_rows`; `look`
+    is that look, if it was taken). The rows it leaves open get their own, γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴
+    (`enclosures`), and what is still open, in its sign or as the minimum, is evaluated in integers.
     """
     y, w, b = _signs(rows, y), _vector(rows, w), float(b)
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise InputError("w and b must be finite")
-    values, bounds, closest = np.empty(len(rows)), np.empty(len(rows)), math.inf
-    for part, score, bound in scores(rows, w, b):
-        np.multiply(score, y[part], out=values[part])
-        bounds[part] = bound
-        highest = float(np.fmin.reduce(values[part])) + bound
-        closest = min(closest, highest) if math.isfinite(highest) else closest
+    look = near_rows(rows, y, w, b, threads=threads) if look is None else look
+    ids, near = look.ids, look.values
     with np.errstate(all="ignore"):
-        ids = np.flatnonzero(~(values - bounds > max(closest, 0.0)))
         sharp = row_bounds(rows, ids, w, b)
-        near = values[ids]
         if (near + sharp < 0).any():
             return None
         highest = float(np.fmin.reduce(near + sharp, initial=math.inf))
