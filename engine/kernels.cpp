@@ -411,20 +411,17 @@ void descend(const Rows& rows, Descent& descent, const int64_t* ids, int64_t cou
   });
 }
 
-// Eight lanes, and the numbers that fill no group of eight in the lanes they would have.
+// Eight lanes, and the numbers that fill no group of eight in the lanes they would have, one by one: to fill a register
+// from a copy would wait for the copy.
 double dot(const double* x, const double* y, int64_t n) {
   EightLanes sum;
   int64_t j = 0;
   for (; j + 8 <= n; j += 8) sum.add_product(EightLanes::load(x + j), EightLanes::load(y + j));
-  if (j < n) {
-    double last_x[8] = {}, last_y[8] = {};
-    for (int64_t q = j; q < n; ++q) {
-      last_x[q - j] = x[q];
-      last_y[q - j] = y[q];
-    }
-    sum.add_product(EightLanes::load(last_x), EightLanes::load(last_y));
-  }
-  return total(sum);
+  if (j == n) return total(sum);
+  double l[8];
+  std::memcpy(l, &sum, sizeof(l));
+  for (int64_t q = 0; j + q < n; ++q) l[q] += x[j + q] * y[j + q];
+  return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
 void add_scaled(double step, const double* x, double* y, int64_t n) {

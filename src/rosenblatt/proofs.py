@@ -9,7 +9,7 @@ class equals one of the other, of at most d + 2 rows in all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -48,6 +48,7 @@ __all__ = [
     "weakly_separates",
 ]
 
+_TOGETHER = 64  # rows that are evaluated exactly together
 _EXACT_WITNESS = 300  # points: exact weights up to here unless asked for; some seconds
 _EXACT_SEARCH = 60  # points among which the whole search is done in rationals, when weights do not fit
 _EXACT_SUM = 1_000_000  # numbers: up to here a combination of rows is summed exactly; about half a second
@@ -105,22 +106,39 @@ def prove_plane(
 
 def _least_value(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArray) -> tuple[Fraction, int]:
     """The exact least y(w · x + b) of some rows, and its row; the first that is not positive ends the search."""
-    whole, exponent = dyadic([*w.tolist(), b])
-    weights = {j: v for j, v in enumerate(whole) if v}
     least: tuple[Fraction, int] | None = None
-    seen: dict[bytes, Fraction] = {}
-    for i in ids.tolist():
-        key = b"" if rows.dense is None else rows.dense[i].tobytes() + (b"+" if y[i] > 0 else b"-")
-        if not key or key not in seen:
-            point = row_point(rows, i, int(y[i]), constant=True)
-            seen[key] = dot(point.values, weights) * power(point.exponent + exponent)
-        value = seen[key]
+    for i, value in _exact_values(rows, y, w, b, ids):
         if least is None or (value, i) < least:
             least = value, i
         if value <= 0:
             break
     assert least is not None  # the row with the lowest upper bound is always among them
     return least
+
+
+def _exact_values(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArray) -> Iterator[tuple[int, Fraction]]:
+    """Each row and its y(w · x + b), exactly; equal rows are evaluated once, dense ones some at a time."""
+    whole, exponent = dyadic([*w.tolist(), b])
+    if rows.dense is None:
+        weights = {j: v for j, v in enumerate(whole) if v}
+        for i in ids.tolist():
+            point = row_point(rows, i, int(y[i]), constant=True)
+            yield i, dot(point.values, weights) * power(point.exponent + exponent)
+        return
+    seen: dict[bytes, Fraction] = {}
+    factors = np.array(whole, dtype=object)
+    for first in range(0, len(ids), _TOGETHER):
+        part = ids[first : first + _TOGETHER]
+        keys = [rows.dense[i].tobytes() for i in part.tolist()]
+        new = {key: q for q, key in enumerate(keys) if key not in seen}
+        if new:
+            values, low = dyadic(
+                np.insert(rows.dense[part[list(new.values())]].astype(np.float64), len(w), 1, axis=1).ravel()
+            )
+            products = np.array(values, dtype=object).reshape(len(new), -1) @ factors
+            seen |= {key: v * power(low + exponent) for key, v in zip(new, products.tolist(), strict=True)}
+        for i, key in zip(part.tolist(), keys, strict=True):
+            yield i, seen[key] if y[i] > 0 else -seen[key]
 
 
 def _margin(numerator: Fraction, w: FloatArray) -> float:
@@ -504,8 +522,9 @@ def _weak_plane(cloud: Cloud, v: Sparse, intercept: bool) -> WeakSeparation:
 
 
 def _signs(rows: Rows, y: ArrayLike) -> FloatArray:
-    signs = np.asarray(y, dtype=np.float64)
-    if signs.shape != (len(rows),) or not (np.abs(signs) == 1).all():
+    given = np.asarray(y)
+    signs = given.astype(np.float64)
+    if given.shape != (len(rows),) or not ((given == 1) | (given == -1)).all():
         raise InputError(f"y must be -1 and +1, one for each of the {len(rows)} rows")
     return signs
 

@@ -105,16 +105,14 @@ def certify(
     names = classes.tolist()
     if len(names) == 1:
         raise InputError(_one_class(names[0], bool(fit_intercept)))
-    from joblib import effective_n_jobs
-
-    threads = 1 if n_jobs is None else int(effective_n_jobs(n_jobs))
+    threads = _threads(n_jobs)
     choices = Choices(bool(fit_intercept), float(gap), exact, time_limit, threads)
     known = canonical.rows_digest(rows, threads=threads)
 
     def answer(negative: list[int], positive: list[int]) -> AnyCertificate:
         side = np.zeros(len(names), np.int8)
         side[negative], side[positive] = -1, +1
-        sides = side[codes]
+        sides = side.take(codes)
         parts = [tuple(names[c] for c in np.flatnonzero(side == which)) for which in (-1, +1, 0)]
         data = Data(*rows.shape, parts[0], parts[1], canonical.digest(rows, sides, known=known), parts[2])
         return _decide(Question(rows, sides, data, choices.started()))
@@ -130,6 +128,14 @@ def certify(
         for a, b in itertools.combinations(every, 2):
             table[names[a], names[b]] = answer([a], [b])
     return CertificateTable(table)
+
+
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
 
 
 # The question ---------------------------------------------------------------------------------------------------------
