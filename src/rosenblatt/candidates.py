@@ -132,7 +132,8 @@ def sample(task: Task, rng: np.random.Generator, count: int) -> IntArray:
     for group in task.groups:
         share = min(len(group), max(1, count // task.k, round(count * len(group) / n)))
         places = ((np.arange(share) + rng.random(share)) * (len(group) / share)).astype(np.int64)
-        chosen.append(group[np.unique(np.minimum(places, len(group) - 1))])
+        places = np.minimum(places, len(group) - 1)
+        chosen.append(group[places[np.diff(places, prepend=-1) > 0]])
     return np.sort(np.concatenate(chosen))
 
 

@@ -147,21 +147,20 @@ class Separable(Certificate):
     centre: FloatArray | None = field(default_factory=lambda: None)
     centred_radius: float | None = field(default_factory=lambda: None)
     later: Callable[[], Comparison] | None = field(default=None, kw_only=True)
+    _own: Margin = field(init=False)  # the margin asked for, which is always there
 
     def __post_init__(self) -> None:
         _keep_common(self, ("filter", "rational"))
         keep_float(self, "radius", low=0.0)
+        self._keep(self.margins, self.centre, self.centred_radius)
         if self._main not in self.margins:
             raise InputError(f"the {self._main} margin is missing (fit_intercept={self.fit_intercept})")
         object.__setattr__(self, "_own", self.margins[self._main])
-        self._keep(self.margins, self.centre, self.centred_radius)
         if self.later is not None:
             for name in _LATER:
                 object.__delattr__(self, name)
 
-    def _keep(
-        self, given: Mapping[str, Margin], centre: npt.ArrayLike | None, centred_radius: float | None
-    ) -> None:
+    def _keep(self, given: Mapping[str, Margin], centre: npt.ArrayLike | None, centred_radius: float | None) -> None:
         margins = {kind: given[kind] for kind in KINDS if kind in given}
         if len(margins) < len(given) or any(kind != margin.kind for kind, margin in margins.items()):
             raise InputError(f"margins must have the keys {', '.join(KINDS)}, each with a margin of that kind")

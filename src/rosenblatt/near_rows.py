@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import _engine
 from rosenblatt.candidates import padded
@@ -29,7 +31,7 @@ class NearRows:
     square: float  # the squared length of the longest, in floats
 
 
-def near_rows(rows: Rows, y: FloatArray, w: FloatArray, b: float, *, threads: int = 1) -> NearRows:
+def near_rows(rows: Rows, y: NDArray[Any], w: FloatArray, b: float, *, threads: int = 1) -> NearRows:
     """Look at all rows once.
 
     fl(w · x + b) is wrong by at most γ_{t+5}(‖x‖ ‖w‖ + |b|) + (t + 4)2⁻¹⁰⁷⁴ for a row of t terms, by the bound of
@@ -38,8 +40,7 @@ def near_rows(rows: Rows, y: FloatArray, w: FloatArray, b: float, *, threads: in
     """
     if rows.sparse is not None and not rows.sparse.has_canonical_format:
         return _in_python(rows, y, w, b)
-    n, d = rows.shape
-    terms = d if rows.sparse is None else int(np.diff(rows.sparse.indptr).max(initial=0))
+    terms = rows.shape[1] if rows.sparse is None else int(np.diff(rows.sparse.indptr).max(initial=0))
     roundings = gamma(terms + 5) * (1 + 2 * gamma(terms + 5))
     ids, values, _, longest, square = _engine.nearest(
         rows.view,
@@ -56,7 +57,7 @@ def near_rows(rows: Rows, y: FloatArray, w: FloatArray, b: float, *, threads: in
     return NearRows(ids, values, longest if certain else None, square)
 
 
-def _in_python(rows: Rows, y: FloatArray, w: FloatArray, b: float) -> NearRows:
+def _in_python(rows: Rows, y: NDArray[Any], w: FloatArray, b: float) -> NearRows:
     """The same where a number may be stored in parts, which the engine's lengths do not know of."""
     values, bounds, closest = np.empty(len(rows)), np.empty(len(rows)), math.inf
     for part, score, bound in scores(rows, w, b):

@@ -26,7 +26,7 @@ from rosenblatt.certificate_table import AnyCertificate, CertificateTable
 from rosenblatt.certificates import Data, Inseparable, Separable, Undecided
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
-from rosenblatt.inputs import FloatArray, Limit, Rows
+from rosenblatt.inputs import FloatArray, Limit
 from rosenblatt.near_rows import near_rows
 from rosenblatt.questions import Choices, Question
 from rosenblatt.suppliers import Supply
@@ -142,7 +142,7 @@ def _threads(n_jobs: int | None) -> int:
 
 
 def _decide(question: Question) -> AnyCertificate:
-    rows, y, choices = question.rows, question.y, question.choices
+    rows, choices = question.rows, question.choices
     if (rows.sparse is not None or rows.shape[1] >= _MANY_FEATURES) and question.equal_rows is not None:
         return verdicts.duplicates_found(question, question.equal_rows)
     first = question.supply()
