@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,12 +49,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Once(Duel):
-    """A peer so slow that it is called once; ours is called three times, and the slowest counts."""
+    """A peer so slow that it is called once; ours is called once as a warm-up, and the median of nine more counts."""
 
     def measure(self, rounds: Rounds) -> Times:
-        """Ours three times, the peer once."""
-        ours = [timing.seconds(self.ours) for _ in range(3)]
-        return Times([max(ours)], [timing.seconds(self.peer)])
+        """Ours, warmed up, nine times; the peer once."""
+        self.ours()
+        ours = [timing.seconds(self.ours) for _ in range(9)]
+        return Times([statistics.median(ours)], [timing.seconds(self.peer)])
 
 
 @dataclass(frozen=True)

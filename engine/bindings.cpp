@@ -11,8 +11,10 @@
 #include <memory>
 #include <optional>
 
+#include "equal_rows.hpp"
 #include "instruction_sets.hpp"
 #include "min_norm.hpp"
+#include "nearest.hpp"
 #include "passes.hpp"
 #include "scan.hpp"
 
@@ -410,6 +412,48 @@ nb::tuple scan_rows(nb::handle rows_handle, Array1<int16_t> codes, int n_classes
   return nb::make_tuple(to_numpy(std::move(lowest)), to_numpy(std::move(lowest_rows)), to_numpy(std::move(worst_rows)));
 }
 
+nb::tuple nearest_rows(nb::handle rows_handle, Array1<int16_t> codes, Array1<double> w, double b, double norm,
+                       double roundings, double underflow, double likeness, int threads) {
+  const Rows& rows = rows_of(rows_handle);
+  check_codes(codes, rows.n, 2);
+  require(static_cast<int64_t>(w.shape(0)) >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight");
+  Patience patience(std::nullopt);
+  Nearest found;
+  {
+    nb::gil_scoped_release unlocked;
+    nearest(
+        rows, codes.data(), w.data(), {b, norm, roundings, underflow, likeness}, threads, [&] { return patience(); },
+        found);
+  }
+  patience.rethrow();
+  return nb::make_tuple(to_numpy(std::move(found.open)), to_numpy(std::move(found.values)),
+                        to_numpy(std::move(found.bounds)), to_numpy(std::move(found.longest)), found.square);
+}
+
+nb::object first_equal_rows(nb::handle rows_handle, Array1<int16_t> codes, Array1<uint64_t> factors) {
+  const Rows& rows = rows_of(rows_handle);
+  check_codes(codes, rows.n, 2);
+  require(static_cast<int64_t>(factors.shape(0)) >= rows.d, "a factor for each column");
+  Patience patience(std::nullopt);
+  std::pair<int64_t, int64_t> found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = equal_rows(rows, codes.data(), factors.data(), [&] { return patience(); });
+  }
+  patience.rethrow();
+  return found.first < 0 ? nb::none() : nb::object(nb::make_tuple(found.first, found.second));
+}
+
+nb::tuple sizes(AnyArray values) {
+  const Values type = values_of(values);
+  Sizes found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = kernels().sizes(values.data(), type, static_cast<int64_t>(values.size()));
+  }
+  return nb::make_tuple(found.finite, found.largest, found.has_zero);
+}
+
 nb::tuple descend(nb::handle rows_handle, Array1<int16_t> codes, Array1<double> norms, Output1<double> weights,
                   Output1<double> w, double b, double bias, Array1<int64_t> ids) {
   const Rows& rows = rows_of(rows_handle);
@@ -519,6 +563,12 @@ NB_MODULE(_engine, m) {
   m.def("scan", &scan_rows, "rows"_a, "codes"_a, nb::kw_only(), "n_classes"_a, "w"_a, "threshold"_a, "room"_a = 0,
         "scores"_a = nb::none(), "threads"_a = 1,
         "Score all rows: the lowest of each class, their rows, and the rows that score worst below the thresholds.");
+  m.def("nearest", &nearest_rows, "rows"_a, "codes"_a, "w"_a, nb::kw_only(), "b"_a, "norm"_a, "roundings"_a,
+        "underflow"_a, "likeness"_a, "threads"_a = 1,
+        "The rows that may be nearest to a hyperplane, their values and error bounds; the longest rows, their square.");
+  m.def("equal_rows", &first_equal_rows, "rows"_a, "codes"_a, "factors"_a,
+        "Two equal rows with different codes, or None.");
+  m.def("sizes", &sizes, "values"_a, "Whether all numbers are finite, the largest size, and whether there is a zero.");
   m.def("descend", &descend, "rows"_a, "codes"_a, "norms"_a, "weights"_a, "w"_a, nb::kw_only(), "b"_a, "bias"_a,
         "ids"_a,
         "Visit some rows once in hard-margin dual coordinate descent: the offset, and how many weights moved.");

@@ -27,6 +27,13 @@ struct Kernels {
                      int32_t n_classes, Tie tie, double* scores, int64_t* votes);
   // out[i] = w . x of row first + i. w is zero beyond column d, up to a multiple of eight.
   void (*scores)(const Rows&, const double* w, int64_t first, int64_t count, double* out);
+  // Scores and squared lengths of rows, likewise (measures.hpp, also for the rest).
+  void (*measures)(const Rows&, const double* w, int64_t first, int64_t count, double* score, double* square);
+  void (*flag_below)(double* scores, const int16_t* codes, int64_t count, const double* bar, uint8_t* below);
+  void (*extremes)(double* scores, double* squares, const int16_t* codes, int64_t count, double b, double* lowest,
+                   double* largest);
+  Sizes (*sizes)(const void* values, Values type, int64_t count);
+  void (*hashes)(const Rows&, const uint64_t* factors, int64_t first, int64_t count, uint64_t* out);
   // Hard-margin dual coordinate descent over some rows, in their order.
   void (*descend)(const Rows&, Descent&, const int64_t* ids, int64_t count);
   // Of vectors of n numbers: x . y, y += step * x, and the rotation (x, y) <- (c x + s y, c y - s x).

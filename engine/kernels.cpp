@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "instruction_sets.hpp"
+#include "measures.hpp"
 #include "rows.hpp"
 
 namespace rosenblatt {
@@ -26,29 +27,6 @@ inline double weight(const Examples& examples, int64_t row, double class_weight)
 inline double class_weight(const Problem& problem, double y) {
   return y > 0 ? problem.positive_weight : problem.negative_weight;
 }
-
-// Who comes next: rows first, first + 1, ... as they are stored, or rows of a list.
-struct AsStored {
-  static constexpr bool kConsecutive = true;
-  int64_t first;
-  int64_t operator[](int64_t i) const { return first + i; }
-  AsStored from(int64_t i) const { return {first + i}; }
-  template <int N>
-  const int16_t* codes(const Examples& examples, int64_t i, int16_t*) const {
-    return examples.codes + first + i;
-  }
-};
-struct Listed {
-  static constexpr bool kConsecutive = false;
-  const int64_t* ids;
-  int64_t operator[](int64_t i) const { return ids[i]; }
-  Listed from(int64_t i) const { return {ids + i}; }
-  template <int N>
-  const int16_t* codes(const Examples& examples, int64_t i, int16_t* room) const {
-    for (int q = 0; q < N; ++q) room[q] = examples.codes[ids[i + q]];
-    return room;
-  }
-};
 
 // Asks for rows some way ahead, each once: after a mistake the loop comes back to rows that are on their way already.
 class Ahead {
@@ -405,22 +383,6 @@ void joint_vote(const double* products, int64_t n_points, const int32_t* rows, c
   }
 }
 
-// The scores of rows first .. first + count, as many at once as the registers hold; the order of summation is that of
-// learning (lanes.hpp), so a row has the same score here, there, and for any number of threads.
-void scores(const Rows& rows, const double* w, int64_t first, int64_t count, double* out) {
-  static constexpr int16_t kNoCodes[8] = {};
-  double zero = 0;
-  Problem problem{};
-  problem.w = const_cast<double*>(w);
-  problem.b = &zero;
-  with_view(rows, false, [&](auto view) {
-    constexpr int G = decltype(view)::kAtOnce;
-    int64_t i = 0;
-    for (; i + G <= count; i += G) view.template score<G>(AsStored{first}, i, problem, kNoCodes, out + i);
-    for (; i < count; ++i) view.template dots<1>(first + i, &w, out + i);
-  });
-}
-
 // Hard-margin dual coordinate descent, one visit to each of some rows.
 //
 //     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  a >= 0,      w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
@@ -449,20 +411,17 @@ void descend(const Rows& rows, Descent& descent, const int64_t* ids, int64_t cou
   });
 }
 
-// Eight lanes, and the numbers that fill no group of eight in the lanes they would have.
+// Eight lanes, and the numbers that fill no group of eight in the lanes they would have, one by one: to fill a register
+// from a copy would wait for the copy.
 double dot(const double* x, const double* y, int64_t n) {
   EightLanes sum;
   int64_t j = 0;
   for (; j + 8 <= n; j += 8) sum.add_product(EightLanes::load(x + j), EightLanes::load(y + j));
-  if (j < n) {
-    double last_x[8] = {}, last_y[8] = {};
-    for (int64_t q = j; q < n; ++q) {
-      last_x[q - j] = x[q];
-      last_y[q - j] = y[q];
-    }
-    sum.add_product(EightLanes::load(last_x), EightLanes::load(last_y));
-  }
-  return total(sum);
+  if (j == n) return total(sum);
+  double l[8];
+  std::memcpy(l, &sum, sizeof(l));
+  for (int64_t q = 0; j + q < n; ++q) l[q] += x[j + q] * y[j + q];
+  return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
 void add_scaled(double step, const double* x, double* y, int64_t n) {
@@ -492,6 +451,11 @@ const Kernels table = {NAME_OF(INSTRUCTION_SET),
                        vote,
                        joint_vote,
                        scores,
+                       measures,
+                       flag_below,
+                       extremes,
+                       sizes,
+                       hashes,
                        descend,
                        dot,
                        add_scaled,

@@ -13,6 +13,7 @@ namespace {
 constexpr double kNoWeight = 1e-15;    // a weight up to this counts as 0: weights sum to 1
 constexpr double kNoProgress = 1e-14;  // |x|^2 must fall by this part of itself for a step to count
 constexpr double kRoundings = 32;      // how many roundings of its terms a residual must exceed to count as one
+constexpr int64_t kFew = 64;           // points of a support that is solved with in place
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Vector = std::vector<double>;
@@ -97,7 +98,7 @@ class Support {
     for (int64_t i = place; i + 1 < s; ++i) {
       // Row i holds columns i .. s - 2, row i + 1 too (its diagonal has moved to column i).
       double *upper = row(i), *lower = row(i + 1);
-      const double a = upper[i], b = lower[i], r = std::hypot(a, b);
+      const double a = upper[i], b = lower[i], r = std::sqrt(a * a + b * b);
       kernel_.rotate(a / r, b / r, upper + i, lower + i, s - 1 - i);
       upper[i] = r;
     }
@@ -153,13 +154,30 @@ class Support {
   const double* point(int64_t i) const { return p_ + i * d_; }
   double* row(int64_t i) { return r_.data() + i * room_; }
 
+  // A call for each row costs more than a short row itself, so few rows are solved with in place.
   void forward(Vector& v) {  // v <- R'^-1 v
-    for (int64_t i = 0; i < size(); ++i) {
+    const int64_t s = size();
+    if (s <= kFew) {
+      for (int64_t i = 0; i < s; ++i) {
+        const double* r = row(i);
+        const double own = v[i] /= r[i];
+        for (int64_t j = i + 1; j < s; ++j) v[j] -= own * r[j];
+      }
+      return;
+    }
+    for (int64_t i = 0; i < s; ++i) {
       v[i] /= row(i)[i];
-      kernel_.add_scaled(-v[i], row(i) + i + 1, v.data() + i + 1, size() - i - 1);
+      kernel_.add_scaled(-v[i], row(i) + i + 1, v.data() + i + 1, s - i - 1);
     }
   }
   void backward(Vector& v) {  // v <- R^-1 v
+    if (size() <= kFew) {
+      for (int64_t j = size() - 1; j >= 0; --j) {
+        const double own = v[j] /= row(j)[j];
+        for (int64_t i = 0; i < j; ++i) v[i] -= own * row(i)[j];
+      }
+      return;
+    }
     for (int64_t i = size() - 1; i >= 0; --i) {
       v[i] = (v[i] - kernel_.dot(row(i) + i + 1, v.data() + i + 1, size() - i - 1)) / row(i)[i];
     }
@@ -266,19 +284,16 @@ MinNormPoint min_norm_point(const Rows& points, const int16_t* classes, int k, c
       break;
     }
     kernels().scores(points, support.x.data(), 0, points.n, products.data());
-    double level[2] = {0, 0}, lowest[2] = {kInfinity, kInfinity}, worst = 0;
+    double level[2] = {0, 0}, lowest[2] = {kInfinity, kInfinity};
     for (int64_t j = 0; j < support.size(); ++j) {
       level[classes[support.ids[j]]] += support.weights[j] * products[support.ids[j]];
     }
-    std::vector<char> inside(m, 0);
-    for (const int64_t i : support.ids) inside[static_cast<size_t>(i)] = 1;
-    entered = -1;
+    int64_t lowest_row[2] = {-1, -1};
     for (int64_t i = 0; i < points.n; ++i) {
       const int c = classes[i];
-      lowest[c] = std::min(lowest[c], products[i]);
-      if (!inside[i] && !aside[i] && products[i] - level[c] < worst) {
-        worst = products[i] - level[c];
-        entered = i;
+      if (products[i] < lowest[c]) {
+        lowest[c] = products[i];
+        lowest_row[c] = i;
       }
     }
     double gap = square;
@@ -287,17 +302,26 @@ MinNormPoint min_norm_point(const Rows& points, const int16_t* classes, int k, c
       best.end = MinNormEnd::gap;
       break;
     }
-    while (entered >= 0 && !support.append(entered)) {
-      aside[static_cast<size_t>(entered)] = 1;
+    // The most promising point enters, if it is not in the support already and not set aside.
+    const int c = k == 2 && lowest[1] - level[1] < lowest[0] - level[0];
+    entered = lowest[c] < level[c] ? lowest_row[c] : -1;
+    const bool is_inside = std::find(support.ids.begin(), support.ids.end(), entered) != support.ids.end();
+    if (entered >= 0 && !is_inside && !aside[entered] && support.append(entered)) continue;
+    std::vector<char> barred = aside;
+    for (const int64_t i : support.ids) barred[static_cast<size_t>(i)] = 1;
+    if (entered >= 0 && !is_inside) barred[static_cast<size_t>(entered)] = aside[static_cast<size_t>(entered)] = 1;
+    do {
       entered = -1;
-      worst = 0;
+      double worst = 0;
       for (int64_t i = 0; i < points.n; ++i) {
-        if (!inside[i] && !aside[i] && products[i] - level[classes[i]] < worst) {
+        if (!barred[i] && products[i] - level[classes[i]] < worst) {
           worst = products[i] - level[classes[i]];
           entered = i;
         }
       }
-    }
+      if (entered < 0 || support.append(entered)) break;
+      barred[static_cast<size_t>(entered)] = aside[static_cast<size_t>(entered)] = 1;
+    } while (true);
     if (entered < 0) break;
   }
   // What is returned is the best point met, and the levels of its own support.

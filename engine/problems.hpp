@@ -87,6 +87,12 @@ struct Descent {
   int64_t moved;         // how many rows changed their weight
 };
 
+// The sizes of some numbers.
+struct Sizes {
+  double largest;  // |value|
+  bool finite, has_zero;
+};
+
 enum class Stop : int { none, mistake, budget, not_finite };
 
 }  // namespace rosenblatt

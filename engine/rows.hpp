@@ -3,6 +3,8 @@
 // A view offers   score<N>(ids, first, ...)  the scores of N rows, and whether all are right
 //                 judge<P>(ids, first, ...)  whether each of P problems is right on four rows (dense only)
 //                 dots<V>(id, w, out)        out[q] = w[q] . x[id] for V weight vectors
+//                 measure<N>(id, w, ...)     w . x and x . x of N rows
+//                 each(id, f)                f(column, value) of what is stored of a row
 //                 add(id, step, w)           w += step * x[id]
 //                 fetch(id), ahead()         row id will be needed soon; how many rows ahead to say so
 //                 announce(id)               row id will be fetched soon
@@ -15,6 +17,30 @@ namespace rosenblatt {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
+constexpr int16_t kNoCodes[8] = {};  // where scores are wanted and no verdict
+
+// Who comes next: rows first, first + 1, ... as they are stored, or rows of a list.
+struct AsStored {
+  static constexpr bool kConsecutive = true;
+  int64_t first;
+  int64_t operator[](int64_t i) const { return first + i; }
+  AsStored from(int64_t i) const { return {first + i}; }
+  template <int N>
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t*) const {
+    return examples.codes + first + i;
+  }
+};
+struct Listed {
+  static constexpr bool kConsecutive = false;
+  const int64_t* ids;
+  int64_t operator[](int64_t i) const { return ids[i]; }
+  Listed from(int64_t i) const { return {ids + i}; }
+  template <int N>
+  const int16_t* codes(const Examples& examples, int64_t i, int16_t* room) const {
+    for (int q = 0; q < N; ++q) room[q] = examples.codes[ids[i + q]];
+    return room;
+  }
+};
 
 // Dense rows of T, summed in the lanes of Sum, G rows together.
 template <class T, class Sum, int G>
@@ -33,9 +59,17 @@ struct Dense {
 
   const T* row(int64_t i) const { return i < safe ? x + i * d : tail + (i - safe) * d; }
 
+  // Of rows in a stream: fetch 4 kB ahead, as much in each step of N rows as it uses up. Short rows stream by themselves.
+  template <int N>
+  ALWAYS_INLINE static void stream(const T* p) {
+    if constexpr (kLanes == EightLanes::kLanes) {
+      const char* next = reinterpret_cast<const char*>(p) + 4096;
+      for (int64_t o = 0; o < kLanes * N * kSize; o += kCacheLine) prefetch(next + o);
+    }
+  }
+
   template <int N, class Ids>
   bool score(const Ids& ids, int64_t first, const Problem& problem, const int16_t* codes, double* score) const {
-    constexpr bool kStream = Ids::kConsecutive && kLanes == EightLanes::kLanes;  // short rows stream well by themselves
     const T* p[N];
     Group<Sum, N> sum;
     const int64_t id = ids[first];
@@ -45,10 +79,7 @@ struct Dense {
       for (int q = 0; q < N; ++q) p[q] = row(ids[first + q]);
     }
     for (int64_t j = 0; j < padded; j += kLanes) {
-      if constexpr (kStream) {  // fetch 4 kB ahead, as much in each step as it uses up
-        const char* next = reinterpret_cast<const char*>(p[0] + j * N) + 4096;
-        for (int64_t o = 0; o < kLanes * N * kSize; o += kCacheLine) prefetch(next + o);
-      }
+      if constexpr (Ids::kConsecutive) stream<N>(p[0] + j * N);
       const Sum v = Sum::load(problem.w + j);
       for (int q = 0; q < N; ++q) sum.row[q].add_product(Sum::load(p[q] + j), v);
     }
@@ -85,6 +116,48 @@ struct Dense {
       for (int q = 0; q < V; ++q) sum[q].add_product(v, Sum::load(w[q] + j));
     }
     for (int q = 0; q < V; ++q) out[q] = total(sum[q]);
+  }
+
+  // Beyond the last column stands the next row, which w takes as zeros; for x . x the last lanes are masked.
+  template <int N>
+  void measure(int64_t id, const double* w, double* score, double* square) const {
+    const T* p[N];
+    Group<Sum, N> sum, own;
+    for (int q = 0; q < N; ++q) p[q] = row(id + q);
+    for (int64_t j = 0; j < padded; j += kLanes) {
+      stream<N>(p[0] + j * N);
+      const Sum v = Sum::load(w + j);
+      if (j + kLanes <= d) {
+        for (int q = 0; q < N; ++q) {
+          const Sum part = Sum::load(p[q] + j);
+          sum.row[q].add_product(part, v);
+          own.row[q].add_product(part, part);
+        }
+      } else {
+        static constexpr double kMask[16] = {1, 1, 1, 1, 1, 1, 1, 1};
+        const Sum mask = Sum::load(kMask + 8 - (d - j));
+        for (int q = 0; q < N; ++q) {
+          const Sum part = Sum::load(p[q] + j);
+          Sum masked;
+          masked.add_product(part, mask);
+          sum.row[q].add_product(part, v);
+          own.row[q].add_product(masked, masked);
+        }
+      }
+    }
+    if constexpr (N == 1) {
+      score[0] = total(sum.row[0]);
+      square[0] = total(own.row[0]);
+    } else {
+      finish(sum, 0.0, kNoCodes, 0, score);
+      finish(own, 0.0, kNoCodes, 0, square);
+    }
+  }
+
+  template <class F>
+  void each(int64_t id, F f) const {
+    const T* p = row(id);
+    for (int64_t j = 0; j < d; ++j) f(j, static_cast<double>(p[j]));
   }
 
   void add(int64_t id, double step, double* w) const {
@@ -144,6 +217,19 @@ struct Sparse {
   template <int V>
   void dots(int64_t id, const double* const* w, double* out) const {
     for (int q = 0; q < V; ++q) out[q] = dot(id, w[q]);
+  }
+
+  template <int N>
+  void measure(int64_t id, const double* w, double* score, double* square) const {
+    score[0] = dot(id, w);
+    double sum = 0;
+    each(id, [&](int64_t, double value) { sum += value * value; });
+    square[0] = sum;
+  }
+
+  template <class F>
+  void each(int64_t id, F f) const {
+    for (I k = starts[id]; k < starts[id + 1]; ++k) f(static_cast<int64_t>(columns[k]), static_cast<double>(data[k]));
   }
 
   void add(int64_t id, double step, double* w) const {

@@ -1,21 +1,20 @@
 #include "scan.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <cstring>
 #include <limits>
-#include <thread>
 
+#include "blocks.hpp"
 #include "instruction_sets.hpp"
 
 namespace rosenblatt {
 namespace {
 
-constexpr int64_t kBlock = 1024;  // scores stay in the first cache between being made and being looked at
-
 // What one thread has seen. worst[c] is a heap with the highest of the kept scores on top.
 struct Seen {
   ScoredRow lowest[2] = {{std::numeric_limits<double>::infinity(), -1}, {std::numeric_limits<double>::infinity(), -1}};
   std::vector<ScoredRow> worst[2];
+  double bar[2];  // above it a row is of no interest
 };
 
 void keep_worst(std::vector<ScoredRow>& heap, ScoredRow row, int64_t room) {
@@ -33,43 +32,38 @@ void keep_worst(std::vector<ScoredRow>& heap, ScoredRow row, int64_t room) {
 
 bool scan(const Rows& rows, const int16_t* codes, int classes, const double* w, const double* threshold, int64_t room,
           double* out, int threads, const std::function<bool()>& keep_going, Scan& answer) {
-  const int64_t n_blocks = (rows.n + kBlock - 1) / kBlock;
-  const int64_t n_threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, n_blocks / 8));
-  std::vector<Seen> seen(static_cast<size_t>(n_threads));
-  std::atomic<int64_t> next{0};
-  std::atomic<bool> stopped{false};
-
-  auto work = [&](Seen& mine, auto ask) {
+  std::vector<Seen> seen(static_cast<size_t>(n_workers(rows.n, threads)));
+  for (Seen& mine : seen) mine.bar[0] = threshold[0], mine.bar[1] = threshold[classes - 1];
+  const bool finished = each_block(rows.n, threads, keep_going, [&](int64_t t, int64_t, int64_t first, int64_t count) {
+    Seen& mine = seen[static_cast<size_t>(t)];
+    alignas(8) uint8_t below[kBlock];
     double scores[kBlock];
-    double bar[2] = {threshold[0], threshold[classes - 1]};  // above it a row is of no interest
-    for (int64_t block = next++; block < n_blocks && !stopped; block = next++) {
-      const int64_t first = block * kBlock, count = std::min(kBlock, rows.n - first);
-      kernels().scores(rows, w, first, count, scores);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = first + i;
-        const bool positive = codes[row] == 1;
-        const int c = classes == 1 ? 0 : positive;
-        const double score = positive ? scores[i] : -scores[i];
-        scores[i] = score;
-        if (score < mine.lowest[c].score || mine.lowest[c].row < 0 ||
-            (score == mine.lowest[c].score && row < mine.lowest[c].row)) {
-          mine.lowest[c] = {score, row};
-        }
-        if (room > 0 && score <= bar[c] && score < threshold[c]) {
-          keep_worst(mine.worst[c], {score, row}, room);
-          if (static_cast<int64_t>(mine.worst[c].size()) == room) bar[c] = mine.worst[c].front().score;
+    double bar[2];
+    for (int code = 0; code < 2; ++code) {
+      const int c = classes == 1 ? 0 : code;
+      bar[code] = room > 0 ? std::max(mine.lowest[c].score, mine.bar[c]) : mine.lowest[c].score;
+    }
+    kernels().scores(rows, w, first, count, scores);
+    kernels().flag_below(scores, codes + first, count, bar, below);
+    if (out) std::copy(scores, scores + count, out + first);
+    std::fill(below + count, below + kBlock, uint8_t{0});
+    for (int64_t i = 0; i < count; i += 8) {
+      uint64_t any;
+      std::memcpy(&any, below + i, 8);
+      if (any == 0) continue;
+      for (int64_t q = i; q < i + 8; ++q) {
+        if (!below[q]) continue;
+        const int c = classes == 1 ? 0 : codes[first + q] == 1;
+        const ScoredRow row{scores[q], first + q};
+        if (row < mine.lowest[c] || mine.lowest[c].row < 0) mine.lowest[c] = row;
+        if (room == 0 || !(row.score < mine.bar[c])) continue;
+        keep_worst(mine.worst[c], row, room);
+        if (static_cast<int64_t>(mine.worst[c].size()) == room) {
+          mine.bar[c] = std::min(mine.bar[c], mine.worst[c].front().score);
         }
       }
-      if (out) std::copy(scores, scores + count, out + first);
-      if (!ask()) stopped = true;
     }
-  };
-  std::vector<std::thread> helpers;
-  for (int64_t t = 1; t < n_threads; ++t) {
-    helpers.emplace_back([&, t] { work(seen[static_cast<size_t>(t)], [] { return true; }); });
-  }
-  work(seen[0], keep_going);
-  for (std::thread& helper : helpers) helper.join();
+  });
 
   answer = Scan{{seen[0].lowest[0], seen[0].lowest[1]}, {}};
   for (const Seen& part : seen) {
@@ -84,7 +78,7 @@ bool scan(const Rows& rows, const int16_t* codes, int classes, const double* w, 
     std::sort(answer.worst[c].begin(), answer.worst[c].end());
     if (static_cast<int64_t>(answer.worst[c].size()) > room) answer.worst[c].resize(static_cast<size_t>(room));
   }
-  return !stopped;
+  return finished;
 }
 
 }  // namespace rosenblatt

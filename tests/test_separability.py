@@ -13,7 +13,7 @@ from oracles import separable_by_highs
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import rosenblatt as rb
-from rosenblatt import inputs, rationals, row_measures
+from rosenblatt import _engine, inputs, rationals
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 AND = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
@@ -352,11 +352,14 @@ def test_certificates_can_be_kept_as_text(tmp_path):
     assert json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_equal_rows_are_found_among_many_equal_hashes(monkeypatch):
-    monkeypatch.setattr(row_measures, "_mixed", lambda values: np.zeros(values.shape, np.uint64))
+@pytest.mark.engine
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_array], ids=["float64", "float32", "sparse"])
+@pytest.mark.parametrize("factor", [0, 1, 0x9E3779B97F4A7C15], ids=["equal hashes", "bad hashes", "good hashes"])
+def test_the_first_equal_rows_of_different_labels(form, factor):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2))
-    y = X[:, 0] > 0
-    assert true(rb.certify(X, y), X, y).separable
-    X[40], y[40] = X[3], not y[3]
-    assert rb.certify(X, y).points.tolist() == [3, 40]
+    for _ in range(30):
+        X = rng.integers(-1, 2, (20, 3)) * np.where(rng.random((20, 3)) < 0.5, 1.0, -1.0)  # with -0.0
+        codes = rng.integers(0, 2, 20).astype(np.int16)
+        pairs = [(j, i) for i in range(20) for j in range(i) if codes[i] != codes[j] and (X[i] == X[j]).all()]
+        found = _engine.equal_rows(inputs.rows(form(X)).view, codes, np.full(3, factor, np.uint64))
+        assert found == (pairs[0] if pairs else None)

@@ -139,6 +139,22 @@ def scan(
     scores: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
+def nearest(
+    rows: DenseRows | SparseRows,
+    codes: NDArray[np.int16],
+    w: NDArray[np.float64],
+    *,
+    b: float,
+    norm: float,
+    roundings: float,
+    underflow: float,
+    likeness: float,
+    threads: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], float]: ...
+def equal_rows(
+    rows: DenseRows | SparseRows, codes: NDArray[np.int16], factors: NDArray[np.uint64]
+) -> tuple[int, int] | None: ...
+def sizes(values: NDArray[Any]) -> tuple[bool, float, bool]: ...
 def descend(
     rows: DenseRows | SparseRows,
     codes: NDArray[np.int16],

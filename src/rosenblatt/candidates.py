@@ -124,12 +124,17 @@ def padded(w: FloatArray) -> FloatArray:
 
 
 def sample(task: Task, rng: np.random.Generator, count: int) -> IntArray:
-    """Random rows, sorted: of each class its share, and one at least."""
+    """Random rows, sorted: of each class its share, and one at least; one row of each of so many equal stretches."""
     n = len(task.rows)
     if count >= n:
         return np.arange(n)
-    shares = [min(len(group), max(1, count // task.k, round(count * len(group) / n))) for group in task.groups]
-    return np.sort(np.concatenate([rng.choice(g, s, replace=False) for g, s in zip(task.groups, shares, strict=True)]))
+    chosen = []
+    for group in task.groups:
+        share = min(len(group), max(1, count // task.k, round(count * len(group) / n)))
+        places = ((np.arange(share) + rng.random(share)) * (len(group) / share)).astype(np.int64)
+        places = np.minimum(places, len(group) - 1)
+        chosen.append(group[places[np.diff(places, prepend=-1) > 0]])
+    return np.sort(np.concatenate(chosen))
 
 
 def rows_of(rows: Rows, ids: IntArray) -> Rows:

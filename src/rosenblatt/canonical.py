@@ -6,11 +6,8 @@ with equal sides have equal digests. Nothing is rounded here; what float64 canno
 
 from __future__ import annotations
 
-import hashlib
 import numbers
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +21,6 @@ Signs: TypeAlias = NDArray[np.int8]
 Label: TypeAlias = str | int | float | bool
 
 _VALUES = 1 << 17  # values of a block: a megabyte, so that its second and third reading come from the cache
-_CHUNK = 1 << 13  # rows that are hashed as one; a part of the definition of the digest
 _LARGEST_INTEGER = 1 << 53  # up to here float64 holds every integer
 
 
@@ -177,90 +173,65 @@ class Block:
         return self.sparse.indices[first:last].astype(np.int64), self.sparse.data[first:last].copy()
 
 
-def blocks(rows: inputs.Rows, within: slice | None = None) -> Iterator[tuple[slice, Block]]:
-    """All rows, or those within a stretch, in pieces of about a megabyte."""
+def blocks(rows: inputs.Rows) -> Iterator[tuple[slice, Block]]:
+    """All rows, in pieces of about a megabyte."""
     n, d = rows.shape
-    begin, end = (0, n) if within is None else (within.start, within.stop)
     width = d if rows.sparse is None else max(1, int(rows.sparse.nnz) // n)
     step = max(1, _VALUES // width)
-    for first in range(begin, end, step):
-        part = slice(first, min(first + step, end))
+    for first in range(0, n, step):
+        part = slice(first, min(first + step, n))
         yield part, Block(rows.block(part))
 
 
 # Digest -------------------------------------------------------------------------------------------------------------
 
 
-class Digest:
-    """SHA-256 of the values and sides of rows, fed in order and in pieces of any size.
+class RowsDigest:
+    """BLAKE3 of the values of rows, fed in order and in pieces of any size.
 
     A row with fewer than d / 4 values that are not zero is written as their count, columns and values, any other as d
-    values: a rule about values, so storage does not matter. All numbers are little-endian, float64 or int64. Rows are
-    taken in chunks of 8,192, which several threads can do at once: in each, the two kinds of rows and the sides have a
-    hash each. The digest is that of all of these, and the shape.
+    values: a rule about values, so storage does not matter. All numbers are little-endian, float64 or int64. The two
+    kinds of rows have a hash each, and a third one has a byte for each row that says its kind.
     """
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, threads: int = 1) -> None:
         """Begin with no rows."""
-        self.n_features = n_features
-        self.n_rows = 0
-        self._chunks = hashlib.sha256()
-        self._chunk = _Chunk()
+        from blake3 import blake3
 
-    def update(self, block: Block, sides: Signs) -> None:
+        self._full, self._few, self._kinds = (blake3(max_threads=threads) for _ in range(3))
+
+    def update(self, block: Block) -> None:
         """Take some more rows."""
-        first = 0
-        while first < len(block):
-            last = min(len(block), first + _CHUNK - self.n_rows % _CHUNK)
-            self._chunk.update(block, slice(first, last), sides)
-            self.n_rows += last - first
-            first = last
-            if self.n_rows % _CHUNK == 0:
-                self.add_chunk(self._chunk.digest())
-                self._chunk = _Chunk()
-
-    def add_chunk(self, chunk: bytes) -> None:
-        """Take what was hashed of a chunk, or of what is left at the end."""
-        self._chunks.update(chunk)
-
-    def hexdigest(self) -> str:
-        """The digest of all rows so far."""
-        total = self._chunks.copy()
-        if self._chunk.used:
-            total.update(self._chunk.digest())
-        text = f"rosenblatt data 1\n{self.n_rows} {self.n_features}\n{total.hexdigest()}"
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-class _Chunk:
-    def __init__(self) -> None:
-        self.used = False
-        self._full, self._few, self._sides = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
-
-    def update(self, block: Block, part: slice, sides: Signs) -> None:
-        self.used = True
-        self._sides.update(np.ascontiguousarray(sides[part], np.int8).data)
-        d = block.shape[1]
         if block.sparse is None:
-            rows = block.dense[part]
+            rows = block.dense
             if np.count_nonzero(rows) == rows.size:
-                self._full.update(np.ascontiguousarray(rows, "<f8").data)
+                self.update_full(rows)
                 return
             counts = np.count_nonzero(rows, axis=1)
-            few = counts * 4 < d
-            self._full.update(np.ascontiguousarray(rows[~few], "<f8").data)
+            few = self._kind(counts, block)
+            self._full.update(_bytes(rows[~few], "<f8"))
             thin = rows[few]
             places, columns = np.nonzero(thin)
             self._update_few(counts[few], columns, thin[places, columns])
             return
-        stored = block.sparse[part]
+        stored = block.sparse
         counts = np.diff(stored.indptr)
-        few = counts * 4 < d
+        few = self._kind(counts, block)
         if not few.all():
             for i in np.flatnonzero(~few):
-                self._full.update(np.ascontiguousarray(stored[[i]].toarray(), "<f8").data)
+                self._full.update(_bytes(stored[[i]].toarray(), "<f8"))
             stored, counts = stored[few], counts[few]
         self._update_few(counts, stored.indices, stored.data)
+
+    def update_full(self, rows: FloatArray) -> None:
+        """Take rows without any zero."""
+        self._kinds.update(bytes(len(rows)))
+        self._full.update(_bytes(rows, "<f8"))
+
+    def _kind(self, counts: Any, block: Block) -> NDArray[np.bool_]:
+        few: NDArray[np.bool_] = counts * 4 < block.shape[1]
+        self._kinds.update(_bytes(few, "i1"))
+        return few
 
     def _update_few(self, counts: Any, columns: Any, values: Any) -> None:
         # Row by row, so that it does not matter where a batch ended: count, then columns, then values.
@@ -272,25 +243,61 @@ class _Chunk:
         base = np.repeat(starts[:-1] + 1, counts)
         words[base + place] = columns
         words[base + np.repeat(counts, counts) + place] = np.ascontiguousarray(values, "<f8").view("<i8")
-        self._few.update(words.data)
+        self._few.update(_bytes(words, "<i8"))
 
     def digest(self) -> bytes:
-        return self._full.digest() + self._few.digest() + self._sides.digest()
+        """The hash of all rows so far."""
+        from blake3 import blake3
+
+        return blake3(self._full.digest() + self._few.digest() + self._kinds.digest()).digest()
 
 
-def digest(rows: inputs.Rows, sides: Signs, *, threads: int = 1) -> str:
-    """The digest of checked rows and their sides; the same for any number of threads."""
-    n = len(rows)
+class Digest:
+    """The digest of rows and their sides, fed in order and in pieces of any size: of both hashes, and the shape."""
 
-    def chunk(first: int) -> bytes:
-        chunk = _Chunk()
-        for part, block in blocks(rows, slice(first, min(first + _CHUNK, n))):
-            chunk.update(block, slice(0, len(block)), sides[part])
-        return chunk.digest()
+    def __init__(self, n_features: int) -> None:
+        """Begin with no rows."""
+        from blake3 import blake3
 
-    total, firsts = Digest(rows.shape[1]), range(0, n, _CHUNK)
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        for found in pool.map(chunk, firsts) if pool is not None else map(chunk, firsts):
-            total.add_chunk(found)
-    total.n_rows = n
-    return total.hexdigest()
+        self.n_features = n_features
+        self.n_rows = 0
+        self._rows, self._sides = RowsDigest(), blake3()
+
+    def update(self, block: Block, sides: Signs) -> None:
+        """Take some more rows."""
+        self.n_rows += len(block)
+        self._rows.update(block)
+        self._sides.update(_bytes(sides, "i1"))
+
+    def hexdigest(self) -> str:
+        """The digest of all rows so far."""
+        return _named(self.n_rows, self.n_features, self._rows.digest(), self._sides.digest())
+
+
+def rows_digest(rows: inputs.Rows, *, threads: int = 1) -> bytes:
+    """The part of the digest that speaks of the rows; the same for any number of threads."""
+    total = RowsDigest(threads)
+    if rows.dense is not None and rows.dense.dtype == np.float64 and not rows.sizes.has_zero:
+        total.update_full(rows.dense)
+    else:
+        for _, block in blocks(rows):
+            total.update(block)
+    return total.digest()
+
+
+def digest(rows: inputs.Rows, sides: Signs, *, threads: int = 1, known: bytes | None = None) -> str:
+    """The digest of checked rows and their sides; `known` is the part of the rows, if it is known."""
+    from blake3 import blake3
+
+    part = rows_digest(rows, threads=threads) if known is None else known
+    return _named(*rows.shape, part, blake3(_bytes(sides, "i1")).digest())
+
+
+def _named(n_rows: int, n_features: int, rows: bytes, sides: bytes) -> str:
+    from blake3 import blake3
+
+    return str(blake3(f"rosenblatt data\n{n_rows} {n_features}\n".encode() + rows + sides).hexdigest())
+
+
+def _bytes(values: NDArray[Any], dtype: str) -> memoryview:
+    return np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8).data

@@ -54,7 +54,7 @@ def _common(certificate: Certificate) -> dict[str, Any]:
             "negative": [_label_text(name) for name in data.negative],
             "positive": [_label_text(name) for name in data.positive],
             "ignored": [_label_text(name) for name in data.ignored],
-            "sha256": data.digest,
+            "blake3": data.digest,
         },
         "fit_intercept": certificate.fit_intercept,
         "proof": certificate.proof,
@@ -206,11 +206,11 @@ def _no_number(text: str) -> Any:
 
 
 def _read_data(found: Any) -> Data:
-    part = _object(found, {"rows", "features", "negative", "positive", "ignored", "sha256"}, "data")
+    part = _object(found, {"rows", "features", "negative", "positive", "ignored", "blake3"}, "data")
     labels = {
         side: tuple(map(_read_label, _list(part, side, MAX_LABELS))) for side in ("negative", "positive", "ignored")
     }
-    return Data(_count(part, "rows"), _count(part, "features"), digest=_string(part, "sha256"), **labels)
+    return Data(_count(part, "rows"), _count(part, "features"), digest=_string(part, "blake3"), **labels)
 
 
 def _read_label(found: Any) -> Any:

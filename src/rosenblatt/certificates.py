@@ -19,11 +19,11 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from rosenblatt import certificate_text, certificate_words, inputs, mistake_boun
 from rosenblatt.canonical import Signs
 from rosenblatt.claims import (
     KINDS,
+    Comparison,
     Data,
     Margin,
     RationalHyperplane,
@@ -63,6 +64,9 @@ __all__ = [
 ]
 
 
+_LATER = ("margins", "centre", "centred_radius")  # what `Separable` may compute when asked
+
+
 class Certificate:
     """What is common to `Separable`, `Inseparable` and `Undecided`."""
 
@@ -83,7 +87,7 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical values of the data."""
+        """BLAKE3 hash of the canonical values of the data."""
         return self.data.digest
 
     @property
@@ -115,6 +119,9 @@ class Certificate:
     def __hash__(self) -> int:
         return hash(self.to_json())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return certificate_from_json, (self.to_json(),)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separable(Certificate):
@@ -122,6 +129,11 @@ class Separable(Certificate):
 
     `margins` has a `Margin` by kind: "free" with intercept, "origin" without must be there; the others may be.
     `radius` is not below any ‖x‖; `centred_radius` not below any ‖x - centre‖.
+
+    Of larger data `certify` computes only the margin asked for. The other margins and the centre are computed when they
+    are first asked for, as are the mistake bounds, the text and the JSON, which state them; until then the certificate
+    keeps the data. The numbers are the same as if they had been computed at once; if X was changed in place in the
+    meantime, `InputError` is raised. `later` does that: it is for `certify` alone.
     """
 
     separable: ClassVar[bool | None] = True
@@ -131,26 +143,57 @@ class Separable(Certificate):
     radius: float
     fit_intercept: bool = True
     proof: str = "filter"
-    centre: FloatArray | None = None
-    centred_radius: float | None = None
+    # No defaults that the class would have too: what is missing is computed (__getattr__).
+    centre: FloatArray | None = field(default_factory=lambda: None)
+    centred_radius: float | None = field(default_factory=lambda: None)
+    later: Callable[[], Comparison] | None = field(default=None, kw_only=True)
+    _own: Margin = field(init=False)  # the margin asked for, which is always there
 
     def __post_init__(self) -> None:
         _keep_common(self, ("filter", "rational"))
-        margins = {kind: self.margins[kind] for kind in KINDS if kind in self.margins}
-        if len(margins) < len(self.margins) or any(kind != margin.kind for kind, margin in margins.items()):
-            raise InputError(f"margins must have the keys {', '.join(KINDS)}, each with a margin of that kind")
-        object.__setattr__(self, "margins", MappingProxyType(margins))
-        if self._main not in margins:
-            raise InputError(f"the {self._main} margin is missing (fit_intercept={self.fit_intercept})")
         keep_float(self, "radius", low=0.0)
-        if (self.centre is None) != (self.centred_radius is None):
+        self._keep(self.margins, self.centre, self.centred_radius)
+        if self._main not in self.margins:
+            raise InputError(f"the {self._main} margin is missing (fit_intercept={self.fit_intercept})")
+        object.__setattr__(self, "_own", self.margins[self._main])
+        if self.later is not None:
+            for name in _LATER:
+                object.__delattr__(self, name)
+
+    def _keep(self, given: Mapping[str, Margin], centre: npt.ArrayLike | None, centred_radius: float | None) -> None:
+        margins = {kind: given[kind] for kind in KINDS if kind in given}
+        if len(margins) < len(given) or any(kind != margin.kind for kind, margin in margins.items()):
+            raise InputError(f"margins must have the keys {', '.join(KINDS)}, each with a margin of that kind")
+        if (centre is None) != (centred_radius is None):
             raise InputError("centre and centred_radius come together")
-        if self.centre is not None:
-            object.__setattr__(self, "centre", frozen(inputs.vectors(self.centre, (self.n_features,), "centre")))
-            keep_float(self, "centred_radius", low=0.0)
         for margin in margins.values():
             for plane in (margin.hyperplane, margin.exact):
                 require_dimension(plane, self.n_features)
+        if centre is not None:
+            centre = frozen(inputs.vectors(centre, (self.n_features,), "centre"))
+        for name, value in zip(_LATER, (MappingProxyType(margins), centre, centred_radius), strict=True):
+            object.__setattr__(self, name, value)
+        if centre is not None:
+            keep_float(self, "centred_radius", low=0.0)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            later = self.__dict__.get("later")
+            if name not in _LATER or later is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            beside = later()
+            object.__setattr__(self, "later", None)
+            self._keep({self._main: self._own, **beside.margins}, beside.centre, beside.centred_radius)
+            return self.__dict__[name]
+
+    @property
+    def stated(self) -> Comparison:
+        """All that is stated; if the rest can no longer be computed, what was stated at once."""
+        try:
+            return Comparison(self.margins, self.centre, self.centred_radius)
+        except InputError:
+            return Comparison({self._main: self._own}, None, None)
 
     @property
     def _main(self) -> str:
@@ -159,7 +202,7 @@ class Separable(Certificate):
     @property
     def hyperplane(self) -> Hyperplane:
         """The separating hyperplane of maximum margin, or near it."""
-        margin = self.margins[self._main]
+        margin = self._own
         if margin.hyperplane is not None:
             return margin.hyperplane
         assert margin.exact is not None
@@ -168,39 +211,39 @@ class Separable(Certificate):
     @property
     def margin(self) -> float:
         """The distance of the nearest row to this hyperplane, rounded down."""
-        return self.margins[self._main].lower
+        return self._own.lower
 
     @property
     def margin_upper_bound(self) -> float:
         """No hyperplane has a margin above this."""
-        return self.margins[self._main].upper
+        return self._own.upper
 
     @property
     def margin_squared(self) -> Fraction | None:
         """The square of the maximum margin exactly, where it is known."""
-        return self.margins[self._main].squared
+        return self._own.squared
 
     @property
     def gap(self) -> float:
         """How much larger the maximum margin can be, relatively."""
-        return self.margins[self._main].gap
+        return self._own.gap
 
     @property
     def support(self) -> IntArray:
         """The rows that hold the margin down: their weights imply the upper bound."""
-        return self.margins[self._main].support
+        return self._own.support
 
     @property
     def support_weights(self) -> Weights:
         """The weights of the support rows."""
-        return self.margins[self._main].weights
+        return self._own.weights
 
     @property
     def canonical(self) -> Hyperplane:
         """The same hyperplane, scaled to y(w · x + b) = 1 at the nearest row (003 eq. 18), as floats round it."""
         plane = self.hyperplane
         w2 = rounding.squared_norm(plane.w)
-        least = rounding.root_down(self.margins[self._main].lower2 * w2)
+        least = rounding.root_down(self._own.lower2 * w2)
         if least == 0:
             raise InputError("the margin is too small for a canonical form in floats")
         return Hyperplane(plane.w / least, plane.b / least)
@@ -209,7 +252,11 @@ class Separable(Certificate):
 
     @property
     def mistake_bound(self) -> int | float:
-        """The most mistakes that our `Perceptron(fit_intercept=...)` makes on this data, from 0, in any order."""
+        """The most mistakes that our `Perceptron(fit_intercept=...)` makes on this data, from 0, in any order.
+
+        With an intercept it follows from the best of the margins, so on larger data the first look takes about as long
+        as `certify` did.
+        """
         return self.mistake_bounds["with intercept" if self.fit_intercept else "through the origin"].value
 
     @property

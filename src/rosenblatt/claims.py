@@ -7,7 +7,7 @@ true is for `verification` to say.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -52,7 +52,7 @@ class Data:
         if len(set(names)) < len(names):
             raise InputError("a label can be on one side only")
         if len(self.digest) != 64 or set(self.digest) - set("0123456789abcdef"):
-            raise InputError("digest must be 64 hexadecimal digits, of SHA-256")
+            raise InputError("digest must be 64 hexadecimal digits, of BLAKE3")
 
     @classmethod
     def of(cls, X: Any, y: Any) -> Data:
@@ -150,6 +150,15 @@ class Margin:
 
     def __repr__(self) -> str:
         return f"<Margin {self.kind}: {self.lower:.6g} to {self.upper:.6g}>"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a certificate of separability says beside the margin asked for."""
+
+    margins: Mapping[str, Margin]  # of the other kinds, as far as they exist
+    centre: FloatArray | None  # the middle of the rows
+    centred_radius: float | None  # not below any ‖x - centre‖
 
 
 # Keeping what is given ----------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,14 @@ _BLOCK = 1 << 16  # rows converted at a time, so that checking labels needs no s
 
 
 # Rows ---------------------------------------------------------------------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    """How large numbers are."""
+
+    finite: bool  # all of them
+    largest: float  # |x|; NaN or infinite if one is
+    has_zero: bool  # 0.0 or -0.0
 
 
 @dataclass(frozen=True)
@@ -53,11 +62,16 @@ class Rows:
         values: NDArray[Any] = self.dense if self.dense is not None else self.sparse.data[: self.sparse.indptr[-1]]
         return values
 
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How large the stored numbers are, from one look at them."""
+        return Sizes(*_engine.sizes(self.values))
+
     def require_finite(self) -> None:
         """Raise if a value is NaN or infinite, naming its row and feature."""
-        place = _engine.first_not_finite(self.values)
-        if place < 0:
+        if self.sizes.finite:
             return
+        place = _engine.first_not_finite(self.values)
         if self.dense is not None:
             row, column = divmod(place, self.shape[1])
         else:

@@ -9,7 +9,7 @@ class equals one of the other, of at most d + 2 rows in all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -22,6 +22,7 @@ from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, 
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.inputs import rows as rows_of
+from rosenblatt.near_rows import NearRows, near_rows
 from rosenblatt.rationals import (
     Cloud,
     Face,
@@ -47,6 +48,7 @@ __all__ = [
     "weakly_separates",
 ]
 
+_TOGETHER = 64  # rows that are evaluated exactly together
 _EXACT_WITNESS = 300  # points: exact weights up to here unless asked for; some seconds
 _EXACT_SEARCH = 60  # points among which the whole search is done in rationals, when weights do not fit
 _EXACT_SUM = 1_000_000  # numbers: up to here a combination of rows is summed exactly; about half a second
@@ -63,30 +65,26 @@ class PlaneProof:
     row: int  # where it is
     margin: float  # numerator / ‖w‖, rounded down
     proof: Literal["filter", "rational"]  # whether floats with error bounds sufficed for all signs
-    n_filtered: int  # rows that the first bound, one for a block, left open
+    n_filtered: int  # rows that the first bound, one for many, left open
     n_exact: int  # rows evaluated in exact arithmetic, for their sign or for the minimum
 
 
-def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof | None:
+def prove_plane(
+    rows: Rows, y: ArrayLike, w: ArrayLike, b: float, *, look: NearRows | None = None, threads: int = 1
+) -> PlaneProof | None:
     """Prove y(w · x + b) > 0 for every row, or return None: then some row has y(w · x + b) <= 0, proved as well.
 
-    Three levels. fl(w · x + b) in float64 is wrong by at most γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴ (`enclosures`);
-    one bound with max|x_ij| ‖w‖₁ serves a block of rows at once, the rows it leaves open get their own, and what is
-    still open, in its sign or as the minimum, is evaluated in integers. Rows are read once, block by block.
+    Three levels. One look at all rows settles most by floats with one bound on the error of many (`near_rows`; `look`
+    is that look, if it was taken). The rows it leaves open get their own, γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴
+    (`enclosures`), and what is still open, in its sign or as the minimum, is evaluated in integers.
     """
     y, w, b = _signs(rows, y), _vector(rows, w), float(b)
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise InputError("w and b must be finite")
-    values, bounds, closest = np.empty(len(rows)), np.empty(len(rows)), math.inf
-    for part, score, bound in scores(rows, w, b):
-        np.multiply(score, y[part], out=values[part])
-        bounds[part] = bound
-        highest = float(np.fmin.reduce(values[part])) + bound
-        closest = min(closest, highest) if math.isfinite(highest) else closest
+    look = near_rows(rows, y, w, b, threads=threads) if look is None else look
+    ids, near = look.ids, look.values
     with np.errstate(all="ignore"):
-        ids = np.flatnonzero(~(values - bounds > max(closest, 0.0)))
         sharp = row_bounds(rows, ids, w, b)
-        near = values[ids]
         if (near + sharp < 0).any():
             return None
         highest = float(np.fmin.reduce(near + sharp, initial=math.inf))
@@ -108,22 +106,39 @@ def prove_plane(rows: Rows, y: ArrayLike, w: ArrayLike, b: float) -> PlaneProof 
 
 def _least_value(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArray) -> tuple[Fraction, int]:
     """The exact least y(w · x + b) of some rows, and its row; the first that is not positive ends the search."""
-    whole, exponent = dyadic([*w.tolist(), b])
-    weights = {j: v for j, v in enumerate(whole) if v}
     least: tuple[Fraction, int] | None = None
-    seen: dict[bytes, Fraction] = {}
-    for i in ids.tolist():
-        key = b"" if rows.dense is None else rows.dense[i].tobytes() + (b"+" if y[i] > 0 else b"-")
-        if not key or key not in seen:
-            point = row_point(rows, i, int(y[i]), constant=True)
-            seen[key] = dot(point.values, weights) * power(point.exponent + exponent)
-        value = seen[key]
+    for i, value in _exact_values(rows, y, w, b, ids):
         if least is None or (value, i) < least:
             least = value, i
         if value <= 0:
             break
     assert least is not None  # the row with the lowest upper bound is always among them
     return least
+
+
+def _exact_values(rows: Rows, y: FloatArray, w: FloatArray, b: float, ids: IntArray) -> Iterator[tuple[int, Fraction]]:
+    """Each row and its y(w · x + b), exactly; equal rows are evaluated once, dense ones some at a time."""
+    whole, exponent = dyadic([*w.tolist(), b])
+    if rows.dense is None:
+        weights = {j: v for j, v in enumerate(whole) if v}
+        for i in ids.tolist():
+            point = row_point(rows, i, int(y[i]), constant=True)
+            yield i, dot(point.values, weights) * power(point.exponent + exponent)
+        return
+    seen: dict[bytes, Fraction] = {}
+    factors = np.array(whole, dtype=object)
+    for first in range(0, len(ids), _TOGETHER):
+        part = ids[first : first + _TOGETHER]
+        keys = [rows.dense[i].tobytes() for i in part.tolist()]
+        new = {key: q for q, key in enumerate(keys) if key not in seen}
+        if new:
+            values, low = dyadic(
+                np.insert(rows.dense[part[list(new.values())]].astype(np.float64), len(w), 1, axis=1).ravel()
+            )
+            products = np.array(values, dtype=object).reshape(len(new), -1) @ factors
+            seen |= {key: v * power(low + exponent) for key, v in zip(new, products.tolist(), strict=True)}
+        for i, key in zip(part.tolist(), keys, strict=True):
+            yield i, seen[key] if y[i] > 0 else -seen[key]
 
 
 def _margin(numerator: Fraction, w: FloatArray) -> float:
@@ -507,8 +522,9 @@ def _weak_plane(cloud: Cloud, v: Sparse, intercept: bool) -> WeakSeparation:
 
 
 def _signs(rows: Rows, y: ArrayLike) -> FloatArray:
-    signs = np.asarray(y, dtype=np.float64)
-    if signs.shape != (len(rows),) or not (np.abs(signs) == 1).all():
+    given = np.asarray(y)
+    signs = given.astype(np.float64)
+    if given.shape != (len(rows),) or not ((given == 1) | (given == -1)).all():
         raise InputError(f"y must be -1 and +1, one for each of the {len(rows)} rows")
     return signs
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from rosenblatt import row_forms, suppliers
+from rosenblatt import row_forms, row_measures, suppliers
 from rosenblatt.canonical import Signs
 from rosenblatt.certificates import Data
 from rosenblatt.inputs import IntArray, Rows
@@ -23,8 +24,13 @@ class Choices:
     intercept: bool
     gap: float
     exact: bool | Literal["auto"]
-    deadline: float | None
+    time_limit: float | None
     threads: int
+    deadline: float | None = None
+
+    def started(self) -> Choices:
+        """The same, with the time running from now on."""
+        return replace(self, deadline=None if self.time_limit is None else time.monotonic() + self.time_limit)
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
@@ -35,11 +41,30 @@ class Choices:
 class Question:
     """Rows of two sides, what they are a part of, and how to answer."""
 
-    rows: Rows
-    y: Signs  # -1 and +1
-    ids: IntArray | None  # the numbers of the rows in the data, if they are not all of it
+    whole: Rows  # all rows of the data
+    sides: Signs  # theirs: -1 and +1, or 0 for rows that are not spoken of
     data: Data
     choices: Choices
+
+    @cached_property
+    def ids(self) -> IntArray | None:
+        """The numbers in the data of the rows spoken of, if they are not all of it."""
+        return np.flatnonzero(self.sides) if self.data.ignored else None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows spoken of."""
+        return self.whole if self.ids is None else row_forms.some_rows(self.whole, self.ids)
+
+    @cached_property
+    def y(self) -> Signs:
+        """Their sides: -1 and +1."""
+        return self.sides if self.ids is None else self.sides[self.ids]
+
+    @cached_property
+    def equal_rows(self) -> IntArray | None:
+        """Two equal rows with opposite labels, or None."""
+        return row_measures.equal_rows(self.rows, self.y)
 
     @property
     def size(self) -> int:

@@ -68,8 +68,7 @@ def column_scales(rows: Rows, intercept: bool) -> FloatArray | None:
 
 def unit(rows: Rows) -> float:
     """A power of two near the largest number, if squares of numbers of that size leave the range of float64; else 1."""
-    values = rows.values
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    largest = rows.sizes.largest
     exponent = math.frexp(largest)[1]
     return math.ldexp(1.0, min(exponent, 1000)) if abs(exponent) > 300 and largest > 0 else 1.0
 

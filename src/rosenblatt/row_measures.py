@@ -6,26 +6,29 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rosenblatt import canonical, rationals, rounding
+from rosenblatt import _engine, canonical, rationals, rounding
 from rosenblatt.canonical import Signs
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.near_rows import NearRows
 
 _NEAREST = 2_000  # rows whose length is computed exactly, of those that may be the longest
 
 
-def radius(rows: Rows) -> float:
-    """The length of the longest row, rounded up."""
+def radius(rows: Rows, look: NearRows | None = None) -> float:
+    """The length of the longest row, rounded up; `look` is one at all of them, if it was taken."""
     d = rows.shape[1]
     relative = 4 * (d + 8) * 2.0**-53
-    squares = np.empty(len(rows))
-    with np.errstate(all="ignore"):
-        for part, block in canonical.blocks(rows):
-            squares[part] = block.squared_norms()
-        longest = float(squares.max())
-        ids = np.flatnonzero(~(squares * (1 + relative) + d * 2.0**-1074 < longest * (1 - relative)))
+    if look is not None and look.longest is not None:
+        longest, ids = look.square, look.longest
+    else:
+        squares = np.empty(len(rows))
+        with np.errstate(all="ignore"):
+            for part, block in canonical.blocks(rows):
+                squares[part] = block.squared_norms()
+            longest = float(squares.max())
+            ids = np.flatnonzero(~(squares * (1 + relative) + d * 2.0**-1074 < longest * (1 - relative)))
     if not math.isfinite(longest) or (len(ids) <= _NEAREST and len(ids) * d <= 100 * _NEAREST):
         exact = max(_squared_length(rows, int(i)) for i in ids)
         radius = rounding.root_up(exact)
@@ -69,36 +72,7 @@ def certain_lower(rows: Rows, y: Signs, w: FloatArray, b: float, radius: float) 
 
 
 def equal_rows(rows: Rows, y: Signs) -> IntArray | None:
-    """Two equal rows with opposite labels, or None: their hashes are compared, and where these agree the rows."""
-    hashes = np.empty(len(rows), np.uint64)
-    factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(
-        1
-    )
-    for part, block in canonical.blocks(rows):
-        if block.sparse is None:
-            hashes[part] = (_mixed(block.dense) * factors).sum(axis=1, dtype=np.uint64)
-        else:
-            terms = np.append(_mixed(block.sparse.data) * factors[block.sparse.indices], np.uint64(0))
-            starts = block.sparse.indptr
-            sums = np.add.reduceat(terms, starts[:-1], dtype=np.uint64)
-            hashes[part] = np.where(starts[1:] > starts[:-1], sums, np.uint64(0))
-    shared = np.intersect1d(hashes[y > 0], hashes[y < 0])
-    if not len(shared):
-        return None
-    seen: dict[tuple[bytes, bytes], dict[int, int]] = {}
-    for i in np.flatnonzero(np.isin(hashes, shared)).tolist():
-        columns, values = canonical.Block(rows.block(slice(i, i + 1))).row(0)
-        sides = seen.setdefault((columns.tobytes(), values.tobytes()), {})
-        sides.setdefault(int(y[i]), i)
-        if len(sides) == 2:
-            return np.array(sorted(sides.values()), dtype=np.int64)
-    return None
-
-
-def _mixed(values: FloatArray) -> NDArray[np.uint64]:
-    """The bits of each number, well mixed; 0 for 0."""
-    bits = np.ascontiguousarray(values).view(np.uint64).copy()
-    bits ^= bits >> np.uint64(32)
-    bits *= np.uint64(0x9E3779B97F4A7C15)
-    bits ^= bits >> np.uint64(29)
-    return bits
+    """Two equal rows with opposite labels, or None."""
+    factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) << np.uint64(1)
+    pair = _engine.equal_rows(rows.view, (y > 0).astype(np.int16), factors | np.uint64(1))
+    return None if pair is None else np.array(pair, dtype=np.int64)

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt import canonical, inputs, proofs, rationals, row_forms, row_measures, verdicts
 from rosenblatt.canonical import Signs
@@ -28,7 +26,8 @@ from rosenblatt.certificate_table import AnyCertificate, CertificateTable
 from rosenblatt.certificates import Data, Inseparable, Separable, Undecided
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
-from rosenblatt.inputs import FloatArray, Limit, Rows
+from rosenblatt.inputs import FloatArray, Limit
+from rosenblatt.near_rows import near_rows
 from rosenblatt.questions import Choices, Question
 from rosenblatt.suppliers import Supply
 
@@ -106,13 +105,17 @@ def certify(
     names = classes.tolist()
     if len(names) == 1:
         raise InputError(_one_class(names[0], bool(fit_intercept)))
-    from joblib import effective_n_jobs
-
-    choices = Choices(bool(fit_intercept), float(gap), exact, None, int(effective_n_jobs(n_jobs)))
+    threads = _threads(n_jobs)
+    choices = Choices(bool(fit_intercept), float(gap), exact, time_limit, threads)
+    known = canonical.rows_digest(rows, threads=threads)
 
     def answer(negative: list[int], positive: list[int]) -> AnyCertificate:
-        started = replace(choices, deadline=None if time_limit is None else time.monotonic() + time_limit)
-        return _answer(rows, codes, names, negative, positive, started)
+        side = np.zeros(len(names), np.int8)
+        side[negative], side[positive] = -1, +1
+        sides = side.take(codes)
+        parts = [tuple(names[c] for c in np.flatnonzero(side == which)) for which in (-1, +1, 0)]
+        data = Data(*rows.shape, parts[0], parts[1], canonical.digest(rows, sides, known=known), parts[2])
+        return _decide(Question(rows, sides, data, choices.started()))
 
     if len(names) == 2:
         return answer([0], [1])
@@ -127,31 +130,21 @@ def certify(
     return CertificateTable(table)
 
 
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
 # The question ---------------------------------------------------------------------------------------------------------
 
 
-def _answer(
-    rows: Rows, codes: NDArray[Any], names: list[Any], negative: list[int], positive: list[int], choices: Choices
-) -> AnyCertificate:
-    sides = np.where(np.isin(codes, positive), 1, np.where(np.isin(codes, negative), -1, 0)).astype(np.int8)
-    ignored = [c for c in range(len(names)) if c not in negative and c not in positive]
-    (n, d), parts = rows.shape, (negative, positive, ignored)
-    named = [tuple(names[c] for c in part) for part in parts]
-    data = Data(n, d, named[0], named[1], canonical.digest(rows, sides, threads=choices.threads), named[2])
-    ids = None
-    if ignored:
-        ids = np.flatnonzero(sides)
-        rows, sides = row_forms.some_rows(rows, ids), sides[ids]
-    return _decide(Question(rows, sides, ids, data, choices))
-
-
 def _decide(question: Question) -> AnyCertificate:
-    rows, y, choices = question.rows, question.y, question.choices
-    looked = rows.sparse is not None or rows.shape[1] >= _MANY_FEATURES
-    if looked:
-        pair = row_measures.equal_rows(rows, y)
-        if pair is not None:
-            return verdicts.duplicates_found(question, pair)
+    rows, choices = question.rows, question.choices
+    if (rows.sparse is not None or rows.shape[1] >= _MANY_FEATURES) and question.equal_rows is not None:
+        return verdicts.duplicates_found(question, question.equal_rows)
     first = question.supply()
     if choices.exact is True or (choices.exact == "auto" and question.size <= _TINY):
         answer = _exactly(question, first)
@@ -193,12 +186,13 @@ def _proved(question: Question, found: Supply) -> AnyCertificate | None:
     """What a candidate proves about the rows, if anything."""
     rows, y, choices = question.rows, question.y, question.choices
     if found.w is not None and found.w.any() and (found.lower > 0 or not found.collapsed):
-        plane = proofs.prove_plane(rows, y, found.w, found.b)
+        look = near_rows(rows, y, found.w, found.b, threads=choices.threads)
+        plane = proofs.prove_plane(rows, y, found.w, found.b, look=look)
         if plane is not None:
             kind = "free" if choices.intercept else "origin"
             upper = proofs.prove_upper(rows, y, found.rows, found.weights, intercept=choices.intercept)
             margin = verdicts.found_margin(question, kind, Hyperplane(found.w, found.b), plane.margin, upper, found)
-            return verdicts.separable(question, margin, plane.proof, exactly=False)
+            return verdicts.separable(question, margin, plane.proof, exactly=False, look=look)
     if found.collapsed:
         witness = proofs.prove_witness(
             rows, y, found.rows, found.weights, intercept=choices.intercept, exact=choices.exact

@@ -3,43 +3,72 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from rosenblatt import proofs, rationals, rounding, row_forms, row_measures
+from rosenblatt import canonical, proofs, rationals, rounding, row_forms, row_measures
 from rosenblatt.canonical import Signs
 from rosenblatt.certificates import Inseparable, Margin, RationalHyperplane, Separable
+from rosenblatt.claims import KINDS, Comparison
+from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.near_rows import NearRows
 from rosenblatt.questions import Question
 from rosenblatt.suppliers import Supply
 
 # Up to how many numbers something is done that is not needed for the verdict.
 _DIAGNOSED = 100_000  # whether inseparable rows are separated weakly
-_COMPARED = 2_000_000  # the margins of the other kinds, and what centring would do
+_COMPARED_AT_ONCE = 100_000  # the margins of the other kinds, and what centring would do, with the verdict
+_COMPARED = 20_000_000  # the same, when asked for
+_COMPARED_WIDE = 2_000_000  # the same, with so many features that a margin takes long
+_MANY_FEATURES = 600
 _EXACT_FEATURES = 60  # features up to which these exact searches end soon
 
 
-def separable(question: Question, margin: Margin, proof: str, *, exactly: bool) -> Separable:
-    """The certificate of a proved margin, with the other margins where the data is not too large."""
-    intercept = question.choices.intercept
-    margins = {margin.kind: margin}
-    if question.size <= _COMPARED and not question.choices.late():
-        for kind in ("free", "origin", "augmented"):
-            if kind not in margins:
-                other = _other_margin(question, kind, exactly)
-                if other is not None:
-                    margins[kind] = other
-    centre, centred = row_measures.centred_radius(question.rows) if question.size <= _COMPARED else (None, None)
+def separable(
+    question: Question, margin: Margin, proof: str, *, exactly: bool, look: NearRows | None = None
+) -> Separable:
+    """The certificate of a proved margin, and the other margins: at once, when asked for, or never, by the size."""
+    data, intercept, size = question.data, question.choices.intercept, question.size
+    margins, radius = {margin.kind: margin}, row_measures.radius(question.rows, look)
+    if size > (_COMPARED if question.rows.shape[1] <= _MANY_FEATURES else _COMPARED_WIDE):
+        return Separable(data, margins, radius, intercept, proof)
+    if size > _COMPARED_AT_ONCE:
+        return Separable(data, margins, radius, intercept, proof, later=_when_asked(question, margin.kind, exactly))
+    if question.choices.late():
+        return Separable(data, margins, radius, intercept, proof)
+    beside = _compared(question, margin.kind, exactly)
+    margins |= beside.margins
     return Separable(
-        question.data,
-        margins,
-        row_measures.radius(question.rows),
-        intercept,
-        proof,
-        centre=centre,
-        centred_radius=centred,
+        data, margins, radius, intercept, proof, centre=beside.centre, centred_radius=beside.centred_radius
     )
+
+
+def _when_asked(question: Question, kind: str, exactly: bool) -> Callable[[], Comparison]:
+    """What `_compared` finds, later, if the data is still what it was."""
+    whole, sides, data, choices = question.whole, question.sides, question.data, question.choices
+
+    def compare() -> Comparison:
+        if canonical.digest(whole, sides, threads=choices.threads) != data.digest:
+            raise InputError(
+                "X was changed in place after it was certified, so its other margins and mistake bounds can no longer "
+                "be computed: certify it anew, or ask for .margins before X is changed"
+            )
+        return _compared(Question(whole, sides, data, choices.started()), kind, exactly)
+
+    return compare
+
+
+def _compared(question: Question, asked: str, exactly: bool) -> Comparison:
+    """The margins of the other kinds, and what centring would do."""
+    margins = {}
+    for kind in KINDS:
+        other = None if kind == asked else _other_margin(question, kind, exactly)
+        if other is not None:
+            margins[kind] = other
+    return Comparison(margins, *row_measures.centred_radius(question.rows))
 
 
 def found_margin(question: Question, kind: str, plane: Hyperplane, lower: float, upper: float, found: Supply) -> Margin:
@@ -65,7 +94,7 @@ def exact_margin(question: Question, kind: str, answer: rationals.ExactAnswer, f
     for normal, offset in candidates:
         if not normal.any():
             continue
-        proof = proofs.prove_plane(question.rows, question.y, normal, offset)
+        proof = proofs.prove_plane(question.rows, question.y, normal, offset, threads=question.choices.threads)
         if proof is not None:
             own = _augmented_margin(proof.numerator, normal, offset) if augmented else proof.margin
             plane, lower = Hyperplane(normal, offset), min(lower, own)
@@ -88,7 +117,7 @@ def _other_margin(question: Question, kind: str, exactly: bool) -> Margin | None
     if found.w is None or not found.lower > 0:
         return None
     w, b = (found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b)
-    proof = proofs.prove_plane(rows, y, w, b) if w.any() else None
+    proof = proofs.prove_plane(rows, y, w, b, threads=question.choices.threads) if w.any() else None
     if proof is None:
         return None
     lower = _augmented_margin(proof.numerator, w, b) if augmented else proof.margin
@@ -102,7 +131,7 @@ def _augmented_margin(numerator: Fraction, w: FloatArray, b: float) -> float:
 
 def inseparable(question: Question, points: IntArray, weights: Any, proof: str, overlap: bool | None) -> Inseparable:
     """The certificate of a proved witness; if there are equal rows with opposite labels, of these."""
-    pair = row_measures.equal_rows(question.rows, question.y)
+    pair = question.equal_rows
     if pair is not None:
         return duplicates_found(question, pair)
     return _witness(question, points, weights, proof, overlap, duplicates=False)

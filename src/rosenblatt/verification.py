@@ -176,7 +176,8 @@ _CHECKED = {
 
 
 def _begin_separable(certificate: Separable, scan: _Scan) -> None:
-    for margin in certificate.margins.values():
+    stated = certificate.stated
+    for margin in stated.margins.values():
         augmented = margin.kind == "augmented"
         lower = Fraction(margin.lower)
         what = f"the {margin.kind} margin"
@@ -191,13 +192,13 @@ def _begin_separable(certificate: Separable, scan: _Scan) -> None:
             scan.planes.append(PlaneCheck(exact, lower, square, name, augmented=augmented, strict=True))
         scan.wanted_rows += margin.support.tolist()
     scan.radii.append(RadiusCheck(certificate.radius, None))
-    if certificate.centre is not None and certificate.centred_radius is not None:
-        scan.radii.append(RadiusCheck(certificate.centred_radius, certificate.centre))
+    if stated.centre is not None and stated.centred_radius is not None:
+        scan.radii.append(RadiusCheck(stated.centred_radius, stated.centre))
 
 
 def _finish_separable(certificate: Separable, kept: dict[int, Point]) -> list[str]:
     reasons = []
-    for margin in certificate.margins.values():
+    for margin in certificate.stated.margins.values():
         if margin.kind == "origin" and not _through_origin(margin):
             reasons.append("its hyperplane for the margin through the origin does not pass through the origin")
         reasons += _upper_bound(margin.kind, margin.upper, margin.squared, margin.support, margin.weights, kept)

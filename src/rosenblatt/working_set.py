@@ -11,6 +11,8 @@ from rosenblatt.candidates import ZERO, Supply, Task, dense, rows_of, sample
 from rosenblatt.inputs import FloatArray, IntArray
 
 SAMPLED = 20  # one row in so many stands between the start and all rows
+_START = 200  # rows that the start has at least
+_NEAR = 0.1  # the gap at which a sample has done its work
 _ROUNDS = 200
 
 
@@ -27,6 +29,8 @@ class Working:
         if task.rows.sparse is not None and len(task.rows) < task.rows.shape[1]:
             self.columns = np.unique(task.rows.sparse.indices).astype(np.int64)
         self.ids = ids
+        self.inside = np.zeros(len(task.rows), np.bool_)
+        self.inside[ids] = True
         points = self._raw(ids)
         self.centre = points.mean(axis=0) if task.intercept else np.zeros(points.shape[1])
         self.points = self._signed(points, ids)
@@ -66,7 +70,7 @@ class Working:
 
     def add(self, new: IntArray, room: int) -> bool:
         """Take more rows in, and drop those furthest from mattering beyond `room`; False if there is nothing new."""
-        new = np.setdiff1d(new, self.ids)
+        new = np.sort(new[~self.inside[new]])
         if len(new) == 0:
             return False
         if len(self.ids) + len(new) > room:
@@ -75,9 +79,12 @@ class Working:
             score[self.support] = -np.inf
             places = np.sort(np.argsort(score, kind="stable")[: max(len(self.support), room - len(new))])
             self.support = np.searchsorted(places, self.support).astype(np.int64)
+            self.inside[self.ids] = False
             self.ids, self.points = self.ids[places], self.points[places]
+            self.inside[self.ids] = True
         self.points = np.vstack([self.points, self._signed(self._raw(new), new)])
         self.ids = np.concatenate([self.ids, new])
+        self.inside[new] = True
         return True
 
     def _raw(self, ids: IntArray) -> FloatArray:
@@ -99,10 +106,13 @@ def solve(task: Task) -> Supply:
     n, d = task.rows.shape
     size = min(n, d) + task.k
     rng = np.random.default_rng(task.seed)
-    working = Working(task, sample(task, rng, max(50, 4 * size)))
+    start = max(_START, 4 * size)
+    working = Working(task, sample(task, rng, start))
+    if working.solve()[1] == _engine.MinNormEnd.zero:
+        return task.best
     samples = []
     count = n // SAMPLED
-    while count > 8 * size:
+    while count > 2 * start:
         samples.append(_subtask(task, sample(task, rng, count)))
         count //= SAMPLED
     for ids, part in reversed(samples):
@@ -114,14 +124,15 @@ def solve(task: Task) -> Supply:
 
 def _subtask(task: Task, ids: IntArray) -> tuple[IntArray, Task]:
     """The same question about some rows only."""
-    return ids, replace(task, rows=rows_of(task.rows, ids), codes=task.codes[ids], first_separator=False)
+    gap = max(task.gap, _NEAR)
+    return ids, replace(task, rows=rows_of(task.rows, ids), codes=task.codes[ids], gap=gap, first_separator=False)
 
 
 def _approach(task: Task, scanned: Task, ids: IntArray | None, working: Working) -> bool:
     """Add rows of `scanned` (numbered by `ids`) until it is solved. False if the whole question is settled, or late."""
     n, d = task.rows.shape
     size = min(n, d) + task.k
-    add = max(50, (10 if size <= 128 else 2) * size)
+    add = max(50, (6 if size <= 128 else 2) * size)
     for _ in range(_ROUNDS):
         w, end = working.solve()
         if end == _engine.MinNormEnd.zero:
