@@ -38,10 +38,12 @@ def exact_rows(X: Any, *, first_row: int = 0) -> inputs.Rows:
 def _require_exact(X: Any, first_row: int) -> None:
     if hasattr(X, "tocsr"):
         if X.dtype.kind in "iu" or X.dtype.itemsize > 8:
-            stored = X.tocoo()
-            wrong = _first_rounded(stored.data)
-            if wrong is not None:
-                _refuse(first_row + int(stored.row[wrong]), int(stored.col[wrong]), stored.data[wrong])
+            stored, summed = X.tocoo(), X.tocsr().copy()
+            summed.sum_duplicates()
+            for numbers_of in (stored, summed.tocoo()):  # the parts first: their sum could leave the integers
+                wrong = _first_rounded(numbers_of.data)
+                if wrong is not None:
+                    _refuse(first_row + int(numbers_of.row[wrong]), int(numbers_of.col[wrong]), numbers_of.data[wrong])
         return
     if isinstance(X, np.ndarray):
         _require_exact_array(X, first_row)
@@ -53,8 +55,8 @@ def _require_exact(X: Any, first_row: int) -> None:
         frame = nw.from_native(X, pass_through=True, eager_only=True)
         if isinstance(frame, nw.DataFrame):
             # Column by column: a frame's whole numbers beside its floats would become floats unseen.
-            for j, name in enumerate(frame.columns):
-                values = np.asarray(frame[name].to_numpy())
+            for j, column in enumerate(frame.iter_columns()):
+                values = np.asarray(column.to_numpy())
                 wrong = _first_rounded(values)
                 if wrong is not None:
                     _refuse(first_row + wrong, j, values[wrong])
@@ -83,12 +85,15 @@ def _first_rounded(values: NDArray[Any]) -> int | None:
         with np.errstate(over="ignore"):
             differs = (values.astype(np.float64) != values) & np.isfinite(values)
         return int(np.argmax(differs)) if differs.any() else None
-    if values.dtype.kind == "O":
+    if values.dtype.kind in "OUS":
         return next((i for i, value in enumerate(values) if _is_rounded(value)), None)
     return None
 
 
 def _is_rounded(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):  # a decimal fraction as text means the nearest float; a whole number itself
+        digits = value.strip().lstrip(b"+-" if isinstance(value, bytes) else "+-")  # type: ignore[arg-type]
+        return digits.isdigit() and len(digits) > 15 and int(float(digits)) != int(digits)
     if not isinstance(value, numbers.Number) or isinstance(value, (float, complex)):
         return False
     try:

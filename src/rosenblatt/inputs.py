@@ -422,3 +422,14 @@ def check_parameters(owner: str, values: Mapping[str, Any], limits: Mapping[str,
         if not limit.allows(value):
             instead = f". {limit.instead}" if limit.instead else ""
             raise InputError(f"The {name!r} parameter of {owner} must be {limit}. Got {value!r} instead{instead}")
+
+
+def threads(n_jobs: int | None) -> int:
+    """How many threads `n_jobs` asks for: None is one, -1 all processors, as in scikit-learn."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise InputError("The 'n_jobs' parameter must not be 0: -1 means all processors, None or 1 means one")
+    from joblib import effective_n_jobs
+
+    return min(int(effective_n_jobs(n_jobs)), MAX_CLASSES)

@@ -16,6 +16,10 @@ from rosenblatt.certificates import Data
 from rosenblatt.inputs import IntArray, Rows
 from rosenblatt.suppliers import Supply
 
+# Numbers and features up to which exact searches end soon.
+_SETTLED = 40_000
+EXACT_FEATURES = 60
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -70,6 +74,12 @@ class Question:
     def size(self) -> int:
         """How many numbers there are."""
         return len(self.rows) * self.rows.shape[1]
+
+    @property
+    def settles(self) -> bool:
+        """Whether fractions are to settle what floats leave open."""
+        small = self.size <= _SETTLED and self.rows.shape[1] <= EXACT_FEATURES
+        return self.choices.exact == "auto" and small and not self.choices.late()
 
     def numbered(self, rows: IntArray) -> IntArray:
         """The rows' numbers in the data."""

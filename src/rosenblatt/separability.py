@@ -35,8 +35,6 @@ __all__ = ["CertificateTable", "certify"]
 
 # Up to how many numbers something is done that is not needed for the verdict.
 _TINY = 4_000  # the whole search in exact arithmetic
-_SETTLED = 40_000  # the same, when floats did not decide
-_EXACT_FEATURES = 60  # features up to which these exact searches end soon
 _MANY_FEATURES = 600  # features from which on equal rows are looked for first
 
 _LIMITS: dict[str, Limit] = {
@@ -105,7 +103,7 @@ def certify(
     names = classes.tolist()
     if len(names) == 1:
         raise InputError(_one_class(names[0], bool(fit_intercept)))
-    threads = _threads(n_jobs)
+    threads = inputs.threads(n_jobs)
     choices = Choices(bool(fit_intercept), float(gap), exact, time_limit, threads)
     known = canonical.rows_digest(rows, threads=threads)
 
@@ -130,14 +128,6 @@ def certify(
     return CertificateTable(table)
 
 
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(n_jobs))
-
-
 # The question ---------------------------------------------------------------------------------------------------------
 
 
@@ -158,9 +148,8 @@ def _decide(question: Question) -> AnyCertificate:
             second = _mapped_back(second, scales)
             found = _proved(question, second)
             tried.append(second)
-    settled = choices.exact == "auto" and question.size <= _SETTLED and rows.shape[1] <= _EXACT_FEATURES
     coarse = found is None or (isinstance(found, Separable) and found.gap > choices.gap)
-    if coarse and settled and not choices.late():
+    if coarse and question.settles:
         exactly = _exactly(question, tried[-1])
         found = found if exactly is None else exactly
     return _undecided(question, tried) if found is None else found

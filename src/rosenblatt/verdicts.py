@@ -15,7 +15,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.near_rows import NearRows
-from rosenblatt.questions import Question
+from rosenblatt.questions import EXACT_FEATURES, Question
 from rosenblatt.suppliers import Supply
 
 # Up to how many numbers something is done that is not needed for the verdict.
@@ -24,7 +24,6 @@ _COMPARED_AT_ONCE = 100_000  # the margins of the other kinds, and what centring
 _COMPARED = 20_000_000  # the same, when asked for
 _COMPARED_WIDE = 2_000_000  # the same, with so many features that a margin takes long
 _MANY_FEATURES = 600
-_EXACT_FEATURES = 60  # features up to which these exact searches end soon
 
 
 def separable(
@@ -105,24 +104,28 @@ def exact_margin(question: Question, kind: str, answer: rationals.ExactAnswer, f
 
 def _other_margin(question: Question, kind: str, exactly: bool) -> Margin | None:
     """The margin of another kind than was asked for; None if there is none, or none was proved."""
-    rows, y, deadline = question.rows, question.y, question.choices.deadline
+    rows, y, choices = question.rows, question.y, question.choices
     intercept, augmented = kind == "free", kind == "augmented"
     asked = row_forms.with_constant(rows) if augmented else rows
     found = question.supply(asked, intercept=intercept)
-    if exactly:
-        answer = rationals.min_norm_point(asked, y, intercept=intercept, start=found.rows.tolist(), deadline=deadline)
-        if answer is None or not answer.separable or (augmented and not any(answer.w[:-1])):
+    if not exactly:
+        if found.w is None or not found.lower > 0:
             return None
-        return exact_margin(question, kind, answer, found)
-    if found.w is None or not found.lower > 0:
-        return None
-    w, b = (found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b)
-    proof = proofs.prove_plane(rows, y, w, b, threads=question.choices.threads) if w.any() else None
-    if proof is None:
-        return None
-    lower = _augmented_margin(proof.numerator, w, b) if augmented else proof.margin
-    upper = proofs.prove_upper(asked, y, found.rows, found.weights, intercept=intercept)
-    return found_margin(question, kind, Hyperplane(w, b), lower, upper, found)
+        w, b = (found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b)
+        proof = proofs.prove_plane(rows, y, w, b, threads=choices.threads) if w.any() else None
+        if proof is None:
+            return None
+        lower = _augmented_margin(proof.numerator, w, b) if augmented else proof.margin
+        upper = proofs.prove_upper(asked, y, found.rows, found.weights, intercept=intercept)
+        margin = found_margin(question, kind, Hyperplane(w, b), lower, upper, found)
+        if margin.gap <= choices.gap or not question.settles:
+            return margin
+    answer = rationals.min_norm_point(
+        asked, y, intercept=intercept, start=found.rows.tolist(), deadline=choices.deadline
+    )
+    if answer is None or not answer.separable or (augmented and not any(answer.w[:-1])):
+        return None if exactly else margin
+    return exact_margin(question, kind, answer, found)
 
 
 def _augmented_margin(numerator: Fraction, w: FloatArray, b: float) -> float:
@@ -148,7 +151,7 @@ def _witness(
 ) -> Inseparable:
     rows, y, choices = question.rows, question.y, question.choices
     weak: Hyperplane | RationalHyperplane | None = None
-    small = question.size <= _DIAGNOSED and rows.shape[1] <= _EXACT_FEATURES
+    small = question.size <= _DIAGNOSED and rows.shape[1] <= EXACT_FEATURES
     if overlap is None and small and choices.exact is not False and not choices.late():
         found = proofs.weakly_separates(rows, y, points, intercept=choices.intercept, deadline=choices.deadline)
         if found.status == "weak" and found.w is not None and found.b is not None and any(found.w):
