@@ -13,19 +13,10 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from rosenblatt import inputs
+from rosenblatt.dyadics import dyadic, row_point
 from rosenblatt.errors import InputError
-from rosenblatt.rationals import (
-    dyadic,
-    eliminate,
-    independent,
-    lift,
-    min_norm_point,
-    null_space,
-    null_vector,
-    rank,
-    row_point,
-    solve,
-)
+from rosenblatt.integer_systems import eliminate, independent, lift, null_space, null_vector, rank, solve
+from rosenblatt.rationals import min_norm_point
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
