@@ -92,7 +92,7 @@ def _presolve(task: Task) -> None:
 
 
 def _heavy_rows(task: Task) -> None:
-    """Look for a witness among few rows that have nearly all the weight: interior steps stop short of touching hulls."""
+    """Look for a witness among few rows with nearly all the weight: interior steps stop short of hulls that touch."""
     best = task.best
     ids = best.rows[best.weights > LIGHT * best.weights.max(initial=0.0)]
     if task.k <= len(ids) <= MEDIUM and len(np.unique(task.classes[ids])) == task.k:
