@@ -134,8 +134,9 @@ class Descent:
         """Rows of the support, their weights and the offset; None if it is late or fails."""
         task = self.task
         unit = float(self.norms[ids].mean())  # in this unit float32 holds the numbers
-        part = task.rows.take(ids).astype(np.float64)
+        part = task.rows.take(ids).astype(np.float64, copy=False)
         gram = _gram(part, dtype, self.bias, unit, task.threads)
+        places = np.arange(len(ids))  # in part
         for _ in range(20):
             signs = task.signs(ids)
             factor = Cholesky(gram, RIDGES if dtype == np.float32 else (0.0, 1e-13))
@@ -143,7 +144,7 @@ class Descent:
                 return None
             found = _at_margin_one(factor.solve, signs, task.intercept)
             if dtype == np.float32 and found is not None and (found[0] > 0).all():
-                found = _at_margin_one(self._polished(part, factor, unit), signs, task.intercept)
+                found = _at_margin_one(self._polished(part[places], factor, unit), signs, task.intercept)
             if found is None:
                 return None
             keep = found[0] > 0
@@ -153,7 +154,7 @@ class Descent:
                 keep = np.arange(len(ids)) != _first_to_vanish(self.weights[ids], found[0] / unit)
             if len(np.unique(task.classes[ids[keep]])) < task.k or task.late():
                 return None
-            ids, part, gram = ids[keep], part[keep], gram[np.ix_(keep, keep)]
+            ids, places, gram = ids[keep], places[keep], gram[keep][:, keep]
         return None
 
     def _polished(self, part: Any, factor: Cholesky, unit: float) -> Solve:
@@ -162,7 +163,7 @@ class Descent:
         def apply(v: FloatArray) -> FloatArray:
             return np.asarray(part @ (v @ part) + self.bias * float(v.sum())) / unit
 
-        return lambda right: conjugate_gradients(apply, factor, right)
+        return lambda right: conjugate_gradients(apply, factor, right, max(1e-13, 0.01 * self.task.gap))
 
 
 def _gram(part: Any, dtype: Any, bias: float, unit: float, threads: int) -> NDArray[Any]:
@@ -170,7 +171,9 @@ def _gram(part: Any, dtype: Any, bias: float, unit: float, threads: int) -> NDAr
     if not isinstance(part, np.ndarray):
         return np.asarray(((part @ part.T).toarray() + bias) / unit, dtype=dtype)
     gram = np.full((len(part), len(part)), bias / unit, dtype=dtype)
-    add_gram(gram, (part / math.sqrt(unit)).astype(dtype).T, threads)
+    scaled = np.empty(part.shape, dtype=dtype)
+    np.multiply(part, 1 / math.sqrt(unit), out=scaled, casting="same_kind")
+    add_gram(gram, scaled.T, threads)
     return gram
 
 

@@ -19,8 +19,7 @@ WIDE = 1000  # unknowns: from here on float32 is tried first
 RIDGES = (1e-6, 1e-4)  # what float32 may need
 _SINGULAR = 1e-12  # a pivot of this part of the mean diagonal may be all rounding
 _STEPS = 40
-_REACHED = 1e-13  # of the right side: conjugate gradients end there
-_ENOUGH = 1e-9  # or fail if they did not come below this
+_ENOUGH = 1e-9  # of the right side: conjugate gradients fail if they did not come below this
 
 
 class Cholesky:
@@ -57,14 +56,17 @@ class Cholesky:
 
 
 def conjugate_gradients(
-    apply: Callable[[FloatArray], FloatArray], factor: Cholesky, right: FloatArray
+    apply: Callable[[FloatArray], FloatArray], factor: Cholesky, right: FloatArray, reached: float = 1e-13
 ) -> FloatArray | None:
-    """Solve G x = b, given products with G and the factor of nearly G; None if that does not go well."""
+    """Solve G x = b, given products with G and the factor of nearly G; None if that does not go well.
+
+    The residual is to be this part of the right side, or at least near to that.
+    """
     x, rest, direction = np.zeros_like(right), right.copy(), np.zeros_like(right)
     wanted = size = float(np.linalg.norm(right))
     before = 1.0
     for _ in range(_STEPS):
-        if size <= _REACHED * wanted:
+        if size <= reached * wanted:
             break
         step = factor.solve(rest)
         now = float(rest @ step)
@@ -76,4 +78,4 @@ def conjugate_gradients(
         x += now / curvature * direction
         rest -= now / curvature * image
         before, size = now, float(np.linalg.norm(rest))
-    return x if float(np.linalg.norm(right - apply(x))) <= _ENOUGH * wanted else None
+    return x if float(np.linalg.norm(right - apply(x))) <= max(_ENOUGH, 2 * reached) * wanted else None
