@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
@@ -16,6 +17,10 @@ Matrix: TypeAlias = Sequence[Sequence[int | Fraction]]
 
 _ELIMINATED = 16  # systems up to this size by elimination, larger ones by lifting: about equal times, measured
 LARGE_PRIME = 2**31 - 1
+
+
+class OutOfTime(Exception):
+    """The deadline passed before the system was solved."""
 
 
 def solve(A: Matrix, b: Sequence[int | Fraction]) -> list[Fraction] | None:
@@ -102,13 +107,18 @@ def independent(vectors: Sequence[Sequence[int]], prime: int = LARGE_PRIME) -> t
     return kept, pivots
 
 
-def solve_integers(A: list[list[int]], B: list[list[int]]) -> tuple[list[list[int]], int] | None:
-    """Integers X and a positive d with A(X/d) = B, for square A; None if A is singular."""
+def solve_integers(
+    A: list[list[int]], B: list[list[int]], deadline: float | None = None
+) -> tuple[list[list[int]], int] | None:
+    """Integers X and a positive d with A(X/d) = B, for square A; None if A is singular.
+
+    ``deadline`` is of `time.monotonic`: large systems look at it now and then, and raise `OutOfTime`.
+    """
     if len(A) <= _ELIMINATED:
         return eliminate(A, B)
     solutions = []
     for j in range(len(B[0])):
-        solution = lift(A, [row[j] for row in B])
+        solution = lift(A, [row[j] for row in B], deadline)
         if solution is None:
             return None
         solutions.append(solution)
@@ -138,7 +148,7 @@ def eliminate(A: list[list[int]], B: list[list[int]]) -> tuple[list[list[int]], 
     return [[sign * v for v in row[m:]] for row in M], abs(before)
 
 
-def lift(A: list[list[int]], b: list[int]) -> tuple[list[int], int] | None:
+def lift(A: list[list[int]], b: list[int], deadline: float | None = None) -> tuple[list[int], int] | None:
     """Dixon's p-adic lifting (Numer. Math. 1982): digits of the solution base p, from one inverse modulo p.
 
     Digits are found with float64 products of integers below 2⁵³, so they are exact; the fractions are reconstructed
@@ -146,15 +156,17 @@ def lift(A: list[list[int]], b: list[int]) -> tuple[list[int], int] | None:
     """
     limit = math.isqrt(2**53 // len(A))
     for tries, prime in enumerate(primes(limit)):
-        inverse = _inverse(np.array([[v % prime for v in row] for row in A], dtype=np.int64), prime)
+        inverse = _inverse(np.array([[v % prime for v in row] for row in A], dtype=np.int64), prime, deadline)
         if inverse is not None:
-            return _lifted(A, b, prime, inverse)
+            return _lifted(A, b, prime, inverse, deadline)
         if tries == 3 and null_vector(A) is not None:
             break
     return None
 
 
-def _lifted(A: list[list[int]], b: list[int], prime: int, inverse: FloatArray) -> tuple[list[int], int]:
+def _lifted(
+    A: list[list[int]], b: list[int], prime: int, inverse: FloatArray, deadline: float | None
+) -> tuple[list[int], int]:
     m, columns = len(A), zip(*A, strict=True)
     width = 52 - prime.bit_length() - m.bit_length()  # bits of A in one float64 product
     limbs = _limbs(A, width)
@@ -163,6 +175,7 @@ def _lifted(A: list[list[int]], b: list[int], prime: int, inverse: FloatArray) -
     steps = int((bits + largest.bit_length() + 4) / math.log2(prime)) + 2
     digits, rest = [], list(b)
     for _ in range(steps):
+        _look_at_the_clock(deadline)
         digit = np.mod(inverse @ np.array([v % prime for v in rest], dtype=np.float64), prime)
         digits.append(digit.astype(np.int64).tolist())
         product, *lower = (limbs @ digit).astype(np.int64).tolist()
@@ -173,11 +186,12 @@ def _lifted(A: list[list[int]], b: list[int], prime: int, inverse: FloatArray) -
     return _reconstruct(residues, modulus, largest)
 
 
-def _inverse(A: NDArray[np.int64], prime: int) -> FloatArray | None:
+def _inverse(A: NDArray[np.int64], prime: int, deadline: float | None) -> FloatArray | None:
     """The inverse modulo a prime below 2²⁷, by Gauss-Jordan."""
     m = len(A)
     M = np.hstack([A, np.eye(m, dtype=np.int64)])
     for k in range(m):
+        _look_at_the_clock(deadline)
         nonzero = np.flatnonzero(M[k:, k])
         if not len(nonzero):
             return None
@@ -243,6 +257,11 @@ def primes(below: int) -> Iterable[int]:
         if all(candidate % q for q in range(3, math.isqrt(candidate) + 1, 2)):
             yield candidate
         candidate -= 2
+
+
+def _look_at_the_clock(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise OutOfTime
 
 
 def _whole(row: Sequence[int | Fraction]) -> list[int]:

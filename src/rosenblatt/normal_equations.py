@@ -23,10 +23,10 @@ _ENOUGH = 1e-9  # of the right side: conjugate gradients fail if they did not co
 
 
 class Cholesky:
-    """The factor of a matrix of float32 or float64, given by its upper triangle; `failed` if there is none, `singular` if
-    it may be that of a singular matrix.
+    """The factor of a matrix of float32 or float64 that is given by its upper triangle.
 
-    A ridge, a part of the mean diagonal, is put on the diagonal: the first that will do.
+    `failed` if there is none, `singular` if it may be that of a singular matrix. A ridge, a part of the mean diagonal,
+    is put on the diagonal: the first that will do.
     """
 
     def __init__(self, gram: NDArray[Any], ridges: tuple[float, ...]) -> None:

@@ -21,7 +21,7 @@ from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, 
 from rosenblatt.errors import InputError
 from rosenblatt.evidence import normal_of, row_numbers, signs_of
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.integer_systems import independent, solve_integers
+from rosenblatt.integer_systems import OutOfTime, independent, solve_integers
 from rosenblatt.rationals import min_norm_point
 from rosenblatt.weak_separation import WeakSeparation, weakly_separates
 
@@ -226,13 +226,16 @@ def prove_witness(
     *,
     intercept: bool,
     exact: bool | Literal["auto"] = "auto",
+    deadline: float | None = None,
+    threads: int = 1,
 ) -> WitnessProof | None:
     """Prove that some weights > 0 on the support, near the given ones or not, witness inseparability; else None.
 
     First an enclosure in floats, which needs d + 2 points (d + 1 without an intercept) in general position, where d
     leaves out features that are constant on them or copies of others; then exact arithmetic, which needs no position
     but few points. ``exact=True`` wants the fractions in any case, ``False`` only the enclosure. The given weights
-    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many.
+    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many. Exact work ends
+    without a proof when the ``deadline``, of `time.monotonic`, has passed.
     """
     y, ids = signs_of(rows, y), row_numbers(rows, support)
     weights = np.asarray(weights, dtype=np.float64)
@@ -242,15 +245,18 @@ def prove_witness(
     ids = ids[np.argsort(-weights, kind="stable")]
     if not len(ids) or (intercept and len(np.unique(y[ids])) < 2):
         return None
-    enclosed = None if exact is True else _enclosed_witness(rows, y, ids, intercept)
+    enclosed = None if exact is True else _enclosed_witness(rows, y, ids, intercept, threads)
     if enclosed is not None or exact is False:
         return enclosed
     if exact is True or len(ids) <= _EXACT_WITNESS:
-        return _exact_witness(rows, y, ids, intercept)
+        try:
+            return _exact_witness(rows, y, ids, intercept, deadline)
+        except OutOfTime:
+            return None
     return None
 
 
-def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, threads: int) -> WitnessProof | None:
     k, m = (2 if intercept else 1), len(ids)
     if m > rows.shape[1] + k:
         return None
@@ -259,7 +265,7 @@ def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool)
         return None
     ends = np.vstack([y[ids] > 0, y[ids] < 0] if intercept else [np.ones(m)]).astype(np.float64)
     A = np.vstack([(points * y[ids, None]).T, ends])
-    solution = positive_solution(A, np.r_[np.zeros(m - k), np.ones(k)])
+    solution = positive_solution(A, np.r_[np.zeros(m - k), np.ones(k)], threads=threads)
     if solution is None:
         return None
     order = np.argsort(ids)
@@ -288,15 +294,17 @@ def _dense(rows: Rows, ids: IntArray, wanted: int, intercept: bool) -> FloatArra
     return taken if taken.shape[1] == wanted else None
 
 
-def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _exact_witness(
+    rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, deadline: float | None
+) -> WitnessProof | None:
     """The exact weights of independent points, checked on every feature; of dependent ones, by the exact search."""
     points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
     lines = lifted(points, [[int(y[i] > 0), int(y[i] < 0)] if intercept else [1] for i in ids.tolist()])
     kept, pivots = independent(lines)
     basis = [ids.tolist()[q] for q in kept]
-    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1)
+    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1, deadline)
     if found is None and len(ids) <= _EXACT_SEARCH:
-        return _searched_witness(rows, y, ids, intercept)
+        return _searched_witness(rows, y, ids, intercept, deadline)
     if found is None:
         return None
     numerators, denominator = found
@@ -312,10 +320,10 @@ def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) ->
     )
 
 
-def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[int], int] | None:
+def _weights(lines: list[list[int]], pivots: list[int], k: int, deadline: float | None) -> tuple[list[int], int] | None:
     """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all hold, and λ >= 0."""
     system = [[line[j] for line in lines] for j in pivots]
-    solution = solve_integers(system, [[int(j < k)] for j in pivots])
+    solution = solve_integers(system, [[int(j < k)] for j in pivots], deadline)
     if solution is None:
         return None
     numerators, denominator = [row[0] for row in solution[0]], solution[1]
@@ -329,9 +337,11 @@ def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[in
     return numerators, denominator
 
 
-def _searched_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _searched_witness(
+    rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, deadline: float | None
+) -> WitnessProof | None:
     part = _some(rows, ids)
-    answer = min_norm_point(part, y[ids], intercept=intercept, start=range(len(ids)))
+    answer = min_norm_point(part, y[ids], intercept=intercept, start=range(len(ids)), deadline=deadline)
     if answer is None or answer.separable:
         return None
     order = np.argsort(ids[answer.rows])

@@ -21,7 +21,7 @@ from rosenblatt.dyadics import Point, Sparse, dot, lifted, power, row_point
 from rosenblatt.enclosures import round_up, row_bounds, scores
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.integer_systems import LARGE_PRIME, independent, primes, rank, solve_integers
+from rosenblatt.integer_systems import LARGE_PRIME, OutOfTime, independent, primes, rank, solve_integers
 
 __all__ = ["Cloud", "ExactAnswer", "Face", "LeastNorm", "least_norm", "min_norm_point", "power", "rank", "row_point"]
 
@@ -57,8 +57,8 @@ class Face:
     scale: int
 
     @staticmethod
-    def of(points: Sequence[Point]) -> Face:
-        """The face of all vectors orthogonal to these."""
+    def of(points: Sequence[Point], deadline: float | None = None) -> Face:
+        """The face of all vectors orthogonal to these; `OutOfTime` if the deadline passes."""
         used = sorted({j for point in points for j in point.values})
         lines = [[point.values.get(j, 0) for j in used] for point in points]  # each at its own scale, as it may be
         for prime in primes(LARGE_PRIME):
@@ -68,7 +68,7 @@ class Face:
             solution: tuple[list[list[int]], int] | None = ([[] for _ in kept], 1)
             if kept and free:
                 square = [[lines[i][place] for place in places] for i in kept]
-                solution = solve_integers(square, [[lines[i][place] for place in free] for i in kept])
+                solution = solve_integers(square, [[lines[i][place] for place in free] for i in kept], deadline)
             assert solution is not None  # the square has an inverse modulo the prime
             T, scale = solution
             columns = {used[place]: [line[q] for line in T] for q, place in enumerate(free)}
@@ -196,7 +196,15 @@ class LeastNorm:
 
 
 def least_norm(cloud: Cloud, start: Iterable[int] | None, deadline: float | None) -> LeastNorm | None:
-    """Wolfe's method on the points of a cloud.
+    """Wolfe's method on the points of a cloud; None if the deadline passed first."""
+    try:
+        return _least_norm(cloud, start, deadline)
+    except OutOfTime:
+        return None
+
+
+def _least_norm(cloud: Cloud, start: Iterable[int] | None, deadline: float | None) -> LeastNorm | None:
+    """Wolfe's method.
 
     Invariant: the points (y_i x_i, e_class) of the active set are independent, so its system has one solution. A row
     with x · point below its class's least is independent of them, and lowers the norm: no set comes twice. Points that
@@ -212,7 +220,7 @@ def least_norm(cloud: Cloud, start: Iterable[int] | None, deadline: float | None
         while True:
             if deadline is not None and time.monotonic() > deadline:
                 return None
-            wanted = _affine_minimum(cloud, list(weights), products)
+            wanted = _affine_minimum(cloud, list(weights), products, deadline)
             falling = [i for i, v in wanted.items() if v <= 0]
             if not falling:
                 weights = wanted
@@ -245,7 +253,9 @@ def _first(cloud: Cloud, start: Iterable[int] | None) -> list[int]:
     return [ids[q] for q in independent(lifted([cloud.point(i) for i in ids], ends))[0]]
 
 
-def _affine_minimum(cloud: Cloud, active: list[int], products: dict[tuple[int, int], int]) -> dict[int, Fraction]:
+def _affine_minimum(
+    cloud: Cloud, active: list[int], products: dict[tuple[int, int], int], deadline: float | None
+) -> dict[int, Fraction]:
     """The weights of least norm that sum to 1 in each class, of any sign: λ in [G E; E' 0](λ, ν) = (0, 1)."""
     exponent = [cloud.point(i).exponent for i in active]
     low = min(exponent)
@@ -261,7 +271,7 @@ def _affine_minimum(cloud: Cloud, active: list[int], products: dict[tuple[int, i
             line.append(products[key] << shift[p] + shift[q])
         lines.append(line + [int(cloud.part(i) == c) for c in range(k)])
     lines += [[int(cloud.part(i) == c) for i in active] + [0] * k for c in range(k)]
-    solution = solve_integers(lines, [[0]] * len(active) + [[1]] * k)
+    solution = solve_integers(lines, [[0]] * len(active) + [[1]] * k, deadline)
     assert solution is not None  # the points are independent
     numerators, denominator = solution
     return {i: Fraction(numerators[p][0], denominator) for p, i in enumerate(active)}

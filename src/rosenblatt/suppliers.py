@@ -28,6 +28,7 @@ from rosenblatt import working_set as _working_set
 from rosenblatt.candidates import Supply, Task, codes_of, rows_of
 from rosenblatt.dual_descent import LARGE, Descent
 from rosenblatt.inputs import IntArray, Rows
+from rosenblatt.large_products import one_blas_thread
 
 __all__ = ["Supply", "affine_scaling", "dual_descent", "supply", "working_set"]
 
@@ -59,12 +60,17 @@ def _solve(task: Task, small: int | None = None) -> None:
     if min(n, d) + task.k <= (SMALL if small is None else small) and thin:
         _working_set.solve(task)
         return
+    with one_blas_thread():
+        _solve_wide(task)
+
+
+def _solve_wide(task: Task) -> None:
     if task.rows.sparse is not None:
         _presolve(task)
         if task.done():
             return
     descent = Descent(task)
-    scalable = d + task.k <= LARGE
+    scalable = task.rows.shape[1] + task.k <= LARGE
     descent.run(FIRST_PASSES, give_up=scalable)
     if scalable and not task.best.lower > 0 and not task.late():
         _affine_scaling.solve(task, descent.weights)

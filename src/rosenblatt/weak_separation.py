@@ -17,6 +17,7 @@ from rosenblatt.enclosures import scores
 from rosenblatt.evidence import row_numbers, signs_of
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.inputs import rows as rows_of
+from rosenblatt.integer_systems import OutOfTime
 from rosenblatt.rationals import Cloud, Face, least_norm
 
 
@@ -75,7 +76,10 @@ def weakly_separates(
     size = rows.shape[1] + int(intercept)
     while True:
         points = [row_point(rows, i, int(y[i]), constant=intercept) for i in active]
-        face = Face.of(points)
+        try:
+            face = Face.of(points, deadline)
+        except OutOfTime:
+            return WeakSeparation("unknown")
         if len(face.pivots) == size:
             return WeakSeparation("overlap")
         cloud = Cloud(rows, y, classes=1, face=face, constant=intercept)
