@@ -81,7 +81,8 @@ class Factors:
         out = out.copy(order="F") if out is right else out
 
         def piece(columns: slice) -> None:
-            out[:, columns] = self._solve(self._lu, self._pivots, out[:, columns], overwrite_b=1)[0]
+            pivots = self._pivots.copy()  # the wrapper counts them up and down again: not for two at a time
+            out[:, columns] = self._solve(self._lu, pivots, out[:, columns], overwrite_b=1)[0]
 
         spread(piece, out.shape[1], threads)
         return out
