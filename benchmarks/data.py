@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,18 +82,41 @@ def _blocks(X: Any) -> Iterator[Any]:
 @lru_cache(maxsize=1)
 def mnist(n: int) -> Data:
     """The first n handwritten digits, float32, scaled to [0, 1]; the 10,000 test digits are held out."""
-    default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / "mnist"
-    if not folder.is_dir():
-        raise Unavailable(
-            "MNIST is not here: put its four idx.gz files into a folder mnist/, "
-            "and set ROSENBLATT_DATA to the folder that holds it"
-        )
+    folder = _folder("mnist", "its four idx.gz files")
     parts = "train", "t10k"
     X, X_test = (_idx(folder / f"{part}-images-idx3-ubyte.gz").reshape(-1, 784) for part in parts)
     y, y_test = (_idx(folder / f"{part}-labels-idx1-ubyte.gz").astype(np.int64) for part in parts)
     scale = np.float32(255)
     return Data(X[:n] / scale, y[:n], X_test / scale, y_test)
+
+
+@lru_cache(maxsize=1)
+def newsgroups(negative: tuple[str, ...], positive: tuple[str, ...]) -> tuple[Any, NDArray[np.int64]]:
+    """Word counts of the training texts of some groups, in the 130,108 words of all twenty, and labels -1 and +1."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    archive = _folder("20newsgroups", "20news-bydate.tar.gz") / "20news-bydate.tar.gz"
+    texts, groups = [], []
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            parts = member.name.split("/")
+            file = tar.extractfile(member) if "20news-bydate-train" in parts else None
+            if file is not None:
+                texts.append(file.read().decode("latin-1"))
+                groups.append(parts[-2])
+    side = np.array([np.int64(group in positive) - np.int64(group in negative) for group in groups])
+    return CountVectorizer().fit_transform(texts)[side != 0], side[side != 0]
+
+
+def _folder(name: str, files: str) -> Path:
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / name
+    if not folder.is_dir():
+        raise Unavailable(
+            f"the data is not here: put {files} into a folder {name}/, "
+            "and set ROSENBLATT_DATA to the folder that holds it"
+        )
+    return folder
 
 
 def _idx(path: Path) -> NDArray[np.uint8]:
