@@ -69,7 +69,7 @@ def test_the_core_has_the_verdict_of_all_rows(X, bits, intercept):
     normal = np.zeros(d + intercept)
     if len(found.rows):
         part, features = X[found.rows], found.features(d)
-        assert set(np.flatnonzero(part.any(axis=0))) == set(features)
+        assert set(features) == (set(np.flatnonzero(part.any(axis=0))) or {0})
         core = min_norm_point(inputs.rows(part), y[found.rows], intercept=intercept)
         assert core.separable == whole.separable
         normal[:d] = [float(v) for v in core.w]
@@ -102,6 +102,12 @@ def test_text_with_many_words_is_decided_either_way():
     y[10] = y[20] = -1
     certificate = rb.certify(X, y)
     assert certificate.separable is False and not certificate.duplicates and certificate.verify(X, y)
+
+
+def test_rows_without_features_are_a_core_too():
+    X, y = sp.csr_array(np.array([[0.0, 0], [0, 0], [1, 0]])), np.array([1, -1, 1])
+    found = presolve.core(task(X, y))
+    assert found.rows.tolist() == [0, 1] and found.features(2).tolist() == [0]
 
 
 def test_a_deadline_that_has_passed_strikes_nothing_out():

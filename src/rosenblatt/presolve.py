@@ -36,9 +36,9 @@ class Core:
     signed: Any  # CSR: y_i x_i, and y_i in a last column if there is an offset
 
     def features(self, d: int) -> IntArray:
-        """The features of the data, of which there are d, that the core's rows use."""
+        """The features of the data, of which there are d, that the core's rows use; the first if they use none."""
         used = np.unique(self.signed[self.rows].indices)
-        return np.asarray(used[used < d], dtype=np.int64)
+        return np.asarray(used[used < d] if (used < d).any() else [0], dtype=np.int64)
 
     def extended(self, normal: FloatArray) -> FloatArray | None:
         """A hyperplane (w, and b) that separates the core, or 0 if nothing is left, extended to all rows.

@@ -101,7 +101,7 @@ def _heavy_rows(task: Task) -> None:
     """Look for a witness among few rows with nearly all the weight: interior steps stop short of hulls that touch."""
     best = task.best
     ids = best.rows[best.weights > LIGHT * best.weights.max(initial=0.0)]
-    if task.k <= len(ids) <= MEDIUM and len(np.unique(task.classes[ids])) == task.k:
+    if task.k <= len(ids) <= min(MEDIUM, len(task.rows) - 1) and len(np.unique(task.classes[ids])) == task.k:
         _part(task, ids)
 
 
