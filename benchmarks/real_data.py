@@ -82,8 +82,8 @@ def sms_spam() -> tuple[Any, NDArray[Any]]:
     return _counts(texts), np.asarray(kinds)
 
 
-def newsgroups(groups: Sequence[str], part: str = "train") -> tuple[Any, NDArray[Any]]:
-    """Letters to some newsgroups, with their headers, as counts of their words."""
+def newsgroups(groups: Sequence[str] | None = None, part: str = "train") -> tuple[Any, NDArray[Any]]:
+    """Letters to some newsgroups, or all twenty, with their headers, as counts of their words."""
     return _archive(path("20newsgroups", "20news-bydate.tar.gz"), f"20news-bydate-{part}", groups, "latin-1")
 
 
@@ -92,13 +92,14 @@ def imdb(part: str) -> tuple[Any, NDArray[Any]]:
     return _archive(path("imdb", "aclImdb_labeled.tar.xz"), part, ("neg", "pos"), "utf-8")
 
 
-def _archive(file: Path, part: str, classes: Sequence[str], encoding: str) -> tuple[Any, NDArray[Any]]:
+def _archive(file: Path, part: str, classes: Sequence[str] | None, encoding: str) -> tuple[Any, NDArray[Any]]:
     """The texts below ``.../part/class/`` in an archive, in its order."""
     names, texts = [], []
     with tarfile.open(file) as archive:
         for member in archive:
             parents = member.name.split("/")[:-1]
-            if member.isfile() and len(parents) >= 2 and parents[-2] == part and parents[-1] in classes:
+            wanted = len(parents) >= 2 and parents[-2] == part and (classes is None or parents[-1] in classes)
+            if member.isfile() and wanted:
                 content = archive.extractfile(member)
                 assert content is not None
                 texts.append(content.read().decode(encoding))

@@ -429,3 +429,12 @@ def test_planes_that_floats_cannot_hold_are_not_rounded(a, c):
     assert found.status == "weak"
     if floats is not None:
         assert least(X, y, *floats) == 0
+
+
+# ---- Deadlines ----
+def test_exact_weights_stop_at_the_deadline():
+    X = np.random.default_rng(0).integers(-9, 10, (37, 36)).astype(float)
+    X[-1] = -X[:-1].sum(axis=0)
+    given = inputs.rows(X), np.ones(37), np.arange(37), np.ones(37)
+    assert prove_witness(*given, intercept=False, exact=True).weights == [F(1, 37)] * 37
+    assert prove_witness(*given, intercept=False, exact=True, deadline=time.monotonic() - 1) is None

@@ -13,19 +13,20 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from rosenblatt import inputs
+from rosenblatt.dyadics import dyadic, row_point
 from rosenblatt.errors import InputError
-from rosenblatt.rationals import (
-    dyadic,
+from rosenblatt.integer_systems import (
+    OutOfTime,
     eliminate,
     independent,
     lift,
-    min_norm_point,
     null_space,
     null_vector,
     rank,
-    row_point,
     solve,
+    solve_integers,
 )
+from rosenblatt.rationals import min_norm_point
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -269,3 +270,12 @@ def test_sparse_rows_give_the_same():
     dense = min_norm_point(inputs.rows(X), y, intercept=True)
     sparse = min_norm_point(inputs.rows(sp.csr_array(X)), y, intercept=True)
     assert (dense.margin_squared, dense.weights) == (sparse.margin_squared, sparse.weights)
+
+
+def test_large_systems_stop_at_the_deadline():
+    A = np.random.default_rng(0).integers(-9, 10, (40, 40)).tolist()
+    assert lift(A, [1] * 40) == lift(A, [1] * 40, time.monotonic() + 60)
+    with pytest.raises(OutOfTime):
+        lift(A, [1] * 40, time.monotonic() - 1)
+    with pytest.raises(OutOfTime):
+        solve_integers(A, [[1]] * 40, time.monotonic() - 1)

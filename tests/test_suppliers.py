@@ -227,6 +227,20 @@ def test_many_features(monkeypatch, wide):
             assert found.gap <= 1e-6
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_witness_of_few_rows_among_many_features(monkeypatch, storage):
+    """Four rows on a hyperplane that has all others on their sides: interior steps alone would end short of it."""
+    monkeypatch.setattr(suppliers, "SMALL", 10)
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((300, 40)), rng.choice([-1, 1], 300)
+    X[:, 0] = y * (1 + np.abs(X[:, 0]))
+    X[:4], y[:4] = 0, [1, 1, -1, -1]
+    X[:4, 1:3] = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    found = suppliers.supply(inputs.rows(storage(X)), y, intercept=True, gap=1e-6)
+    assert found.collapsed and found.rows.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(found.weights, 0.5)
+
+
 # The engine's parts -------------------------------------------------------------------------------------------------
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.basic_solutions import basic_solution
 from rosenblatt.candidates import ZERO, Task, combination, dense, rows_of, sample, squares
 from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.large_products import add_gram
+from rosenblatt.normal_equations import RIDGES, WIDE, Cholesky, conjugate_gradients
 
 _STEPS = 60
 _TO_THE_WALL = 0.95
@@ -76,29 +79,49 @@ class _System:
         """What the weights leave of e."""
         return np.asarray(self.e - weights @ self.a)
 
-    def normal_direction(self, weights: FloatArray, missing: FloatArray, late: Callable[[], bool]) -> FloatArray | None:
-        """(A'Λ²A)⁻¹ r, by Cholesky with a ridge at the level of rounding; None if it is late or fails."""
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-        from scipy.linalg.blas import dsyrk
+    def normal_direction(self, weights: FloatArray, missing: FloatArray, task: Task) -> FloatArray | None:
+        """(A'Λ²A)⁻¹ r; None if it is late or fails."""
+        relative = weights / weights.mean()
+        found = self._by_gradients(relative, missing, task) if len(self.e) >= WIDE else None
+        if found is None:
+            found = self._by_cholesky(relative, missing, task)
+        return None if found is None else found / weights.mean() ** 2
 
-        gram = np.zeros((len(self.e), len(self.e)), order="F")
-        step = max(1024, len(self.e))
-        for first in range(0, len(weights), step):
-            if late():
+    def _by_gradients(self, weights: FloatArray, missing: FloatArray, task: Task) -> FloatArray | None:
+        gram = self._gram(weights, np.float32, task)
+        if gram is None:
+            return None
+
+        def apply(v: FloatArray) -> FloatArray:
+            total = np.zeros_like(v)
+            for part in _blocks(len(self.a), 64):  # each block is read once for both products
+                total += (weights[part] ** 2 * (self.a[part] @ v)) @ self.a[part]
+            return total
+
+        factor = Cholesky(gram, RIDGES)
+        return None if factor.failed else conjugate_gradients(apply, factor, missing)
+
+    def _by_cholesky(self, weights: FloatArray, missing: FloatArray, task: Task) -> FloatArray | None:
+        gram = self._gram(weights, np.float64, task)
+        if gram is None:
+            return None
+        factor = Cholesky(gram, (1e-15, 1e-13, 1e-11, 1e-9))  # a ridge at the level of rounding
+        return None if factor.failed else factor.solve(missing)
+
+    def _gram(self, weights: FloatArray, dtype: Any, task: Task) -> NDArray[Any] | None:
+        """The upper triangle of A'Λ²A; None if it is late."""
+        gram = np.zeros((len(self.e), len(self.e)), dtype=dtype)
+        for part in _blocks(len(weights), max(1024, len(self.e))):
+            if task.late():
                 return None
-            part = self.a[first : first + step] * weights[first : first + step, np.newaxis]
-            gram = dsyrk(1.0, part.T, beta=1.0, c=gram, overwrite_c=1, lower=1)
-        diagonal = gram.diagonal().copy()
-        ridge = 1e-15 * float(diagonal.mean())
-        for _ in range(4):
-            np.fill_diagonal(gram, diagonal + ridge)
-            try:
-                factor = cho_factor(gram, lower=True, check_finite=False)
-            except LinAlgError:
-                ridge *= 100
-                continue
-            return np.asarray(cho_solve(factor, missing, check_finite=False))
-        return None
+            scaled = np.empty((part.stop - part.start, len(self.e)), dtype=dtype)
+            np.multiply(self.a[part], weights[part, np.newaxis], out=scaled, casting="same_kind")
+            add_gram(gram, scaled, task.threads)
+        return gram
+
+
+def _blocks(size: int, step: int) -> list[slice]:
+    return [slice(first, min(first + step, size)) for first in range(0, size, step)]
 
 
 def _dikin(
@@ -122,7 +145,7 @@ def _dikin(
                 system, weights = _System(task, system.ids[keep]), weights[keep]
                 weights = task.normalised(system.ids, weights)
                 missing = system.missing(weights)
-        v = system.normal_direction(weights, missing, task.late)
+        v = system.normal_direction(weights, missing, task)
         if v is None:
             return None, None
         products = system.a @ v
@@ -147,7 +170,7 @@ def _dikin(
 
 def _settle(task: Task, system: _System, weights: FloatArray) -> None:
     """Give the task a witness: weights that solve the equations, on as few rows as that takes."""
-    basic = basic_solution(system.a, system.e, weights, task.late)
+    basic = basic_solution(system.a, system.e, weights, task.late, task.threads)
     places, weights = (np.arange(len(weights)), weights) if basic is None else basic
     ids = system.ids[places]
     weights = task.normalised(ids, weights)

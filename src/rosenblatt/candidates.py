@@ -137,9 +137,11 @@ def sample(task: Task, rng: np.random.Generator, count: int) -> IntArray:
     return np.sort(np.concatenate(chosen))
 
 
-def rows_of(rows: Rows, ids: IntArray) -> Rows:
-    """Some rows, as rows."""
+def rows_of(rows: Rows, ids: IntArray, features: IntArray | None = None) -> Rows:
+    """Some rows, as rows; only with some features, if wanted."""
     part = rows.take(ids)
+    if features is not None:
+        part = np.ascontiguousarray(part[:, features]) if rows.sparse is None else part[:, features]
     if rows.sparse is None:
         return Rows(part, None, _engine.DenseRows(part))
     return Rows(None, part, _engine.SparseRows(part.data, part.indices, part.indptr, n_features=part.shape[1]))

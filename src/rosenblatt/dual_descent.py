@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import _engine
 from rosenblatt.candidates import Task, combination, squares
-from rosenblatt.inputs import IntArray
+from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.large_products import add_gram
+from rosenblatt.normal_equations import RIDGES, WIDE, Cholesky, conjugate_gradients
+
+Solve: TypeAlias = Callable[[FloatArray], FloatArray | None]
 
 LARGE = 6000  # rows of a Gram matrix: above, its factorisation is too slow
 HOPELESS = 5.0  # a lower bound this many times the upper one below 0, after some passes, will not come up soon
@@ -104,39 +113,83 @@ class Descent:
         A few Cholesky factorisations of the Gram matrix of the support, where passes would converge slowly; later
         passes repair what the jump got wrong, as they do from any weights.
         """
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
         task, ids = self.task, self.support
         self.solved = self.passes + 20
         if len(ids) > min(LARGE, task.rows.shape[1] + task.k) or task.late():
             return
-        part = task.rows.take(ids).astype(np.float64)
-        product = part @ part.T
-        gram = np.asarray(product.toarray() if task.rows.sparse is not None else product) + self.bias
-        for _ in range(20):
-            signs = task.signs(ids)
-            try:
-                factor = cho_factor(gram, lower=True, check_finite=False)
-            except LinAlgError:
-                return
-            weights = signs * cho_solve(factor, signs, check_finite=False)  # (Y K Y + s² y y') a = 1
-            b = 0.0
-            if task.intercept:  # and Σ a_i y_i = 0, whose multiplier is the offset
-                along = signs * cho_solve(factor, np.ones(len(ids)), check_finite=False)
-                b = float(weights @ signs) / float(along @ signs)
-                weights = weights - b * along
-            keep = weights > 0
-            if keep.all():
-                break
-            if len(np.unique(task.classes[ids[keep]])) < task.k or task.late():
-                return
-            ids, gram = ids[keep], gram[np.ix_(keep, keep)]
-        else:
+        found = self._jump(ids, np.float32) if len(ids) >= WIDE else None
+        if found is None and not task.late():
+            found = self._jump(ids, np.float64)
+        if found is None:
             return
+        ids, weights, self.b = found
         self.weights[:] = 0.0
         self.weights[ids] = weights
         self.w[: task.rows.shape[1]] = combination(task, ids, weights)
-        self.b = b
         self._bounds()
         signs = task.signs(np.arange(len(task.rows)))
         self.active = np.flatnonzero((self.weights > 0) | (self.scores + signs * self.b < 1.0 + 1e-3))
+
+    def _jump(self, ids: IntArray, dtype: Any) -> tuple[IntArray, FloatArray, float] | None:
+        """Rows of the support, their weights and the offset; None if it is late or fails."""
+        task = self.task
+        unit = float(self.norms[ids].mean())  # in this unit float32 holds the numbers
+        part = task.rows.take(ids).astype(np.float64, copy=False)
+        gram = _gram(part, dtype, self.bias, unit, task.threads)
+        places = np.arange(len(ids))  # in part
+        for _ in range(20):
+            signs = task.signs(ids)
+            factor = Cholesky(gram, RIDGES if dtype == np.float32 else (0.0, 1e-13))
+            if factor.failed:
+                return None
+            found = _at_margin_one(factor.solve, signs, task.intercept)
+            if dtype == np.float32 and found is not None and (found[0] > 0).all():
+                found = _at_margin_one(self._polished(part[places], factor, unit), signs, task.intercept)
+            if found is None:
+                return None
+            keep = found[0] > 0
+            if keep.all():
+                return ids, found[0] / unit, found[1]
+            if dtype == np.float64 and factor.singular:  # dependent rows: one is too many
+                keep = np.arange(len(ids)) != _first_to_vanish(self.weights[ids], found[0] / unit)
+            if len(np.unique(task.classes[ids[keep]])) < task.k or task.late():
+                return None
+            ids, places, gram = ids[keep], places[keep], gram[keep][:, keep]
+        return None
+
+    def _polished(self, part: Any, factor: Cholesky, unit: float) -> Solve:
+        """Solve with the Gram matrix itself, of which the factor is nearly one."""
+
+        def apply(v: FloatArray) -> FloatArray:
+            return np.asarray(part @ (v @ part) + self.bias * float(v.sum())) / unit
+
+        return lambda right: conjugate_gradients(apply, factor, right, max(1e-13, 0.01 * self.task.gap))
+
+
+def _gram(part: Any, dtype: Any, bias: float, unit: float, threads: int) -> NDArray[Any]:
+    """The inner products of some rows, and the offset's part, in a unit; below the diagonal as it may be."""
+    if not isinstance(part, np.ndarray):
+        return np.asarray(((part @ part.T).toarray() + bias) / unit, dtype=dtype)
+    gram = np.full((len(part), len(part)), bias / unit, dtype=dtype)
+    scaled = np.empty(part.shape, dtype=dtype)
+    np.multiply(part, 1 / math.sqrt(unit), out=scaled, casting="same_kind")
+    add_gram(gram, scaled.T, threads)
+    return gram
+
+
+def _first_to_vanish(weights: FloatArray, wanted: FloatArray) -> int:
+    """Which weight is 0 first on the way from some weights to others."""
+    with np.errstate(all="ignore"):
+        return int(np.argmin(np.where(wanted <= 0, weights / (weights - wanted), np.inf)))
+
+
+def _at_margin_one(solve: Solve, signs: FloatArray, intercept: bool) -> tuple[FloatArray, float] | None:
+    """Weights a with (Y K Y + s² y y') a = 1 and, with an offset, Σ a_i y_i = 0, whose multiplier is the offset."""
+    right = solve(signs)
+    along = solve(np.ones(len(signs))) if intercept else right
+    if right is None or along is None:
+        return None
+    if not intercept:
+        return signs * right, 0.0
+    b = float(right.sum()) / float(along.sum())
+    return signs * (right - b * along), b

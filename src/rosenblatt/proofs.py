@@ -9,34 +9,23 @@ class equals one of the other, of at most d + 2 rows in all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, row_bounds, scores
+from rosenblatt.dyadics import Sparse, dot, dyadic, lifted, power, row_point
+from rosenblatt.enclosures import gamma, positive_solution, root_down, root_up, row_bounds
 from rosenblatt.errors import InputError
+from rosenblatt.evidence import normal_of, row_numbers, signs_of
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.inputs import rows as rows_of
+from rosenblatt.integer_systems import OutOfTime, independent, solve_integers
 from rosenblatt.near_rows import NearRows, near_rows
-from rosenblatt.rationals import (
-    Cloud,
-    Face,
-    Sparse,
-    dot,
-    dyadic,
-    independent,
-    least_norm,
-    lifted,
-    min_norm_point,
-    power,
-    row_point,
-    solve_integers,
-)
+from rosenblatt.rationals import min_norm_point
+from rosenblatt.weak_separation import WeakSeparation, weakly_separates
 
 __all__ = [
     "PlaneProof",
@@ -78,7 +67,7 @@ def prove_plane(
     is that look, if it was taken). The rows it leaves open get their own, γ_{d+5}(|x| · |w| + |b|) + (d + 4)2⁻¹⁰⁷⁴
     (`enclosures`), and what is still open, in its sign or as the minimum, is evaluated in integers.
     """
-    y, w, b = _signs(rows, y), _vector(rows, w), float(b)
+    y, w, b = signs_of(rows, y), normal_of(rows, w), float(b)
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise InputError("w and b must be finite")
     look = near_rows(rows, y, w, b, threads=threads) if look is None else look
@@ -157,7 +146,7 @@ def prove_upper(rows: Rows, y: ArrayLike, support: ArrayLike, weights: ArrayLike
     Any weights >= 0 prove a bound: they are divided by their exact sums, class by class with an intercept. Exact up to
     `_EXACT_SUM` numbers; beyond, floats with their error bounds added.
     """
-    y, ids = _signs(rows, y), _ids(rows, support)
+    y, ids = signs_of(rows, y), row_numbers(rows, support)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != ids.shape or not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InputError("weights must be finite, not negative, and one for each support row")
@@ -253,15 +242,18 @@ def prove_witness(
     *,
     intercept: bool,
     exact: bool | Literal["auto"] = "auto",
+    deadline: float | None = None,
+    threads: int = 1,
 ) -> WitnessProof | None:
     """Prove that some weights > 0 on the support, near the given ones or not, witness inseparability; else None.
 
     First an enclosure in floats, which needs d + 2 points (d + 1 without an intercept) in general position, where d
     leaves out features that are constant on them or copies of others; then exact arithmetic, which needs no position
     but few points. ``exact=True`` wants the fractions in any case, ``False`` only the enclosure. The given weights
-    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many.
+    serve to leave out rows of weight 0, and to choose which rows to try first when there are too many. Exact work ends
+    without a proof when the ``deadline``, of `time.monotonic`, has passed.
     """
-    y, ids = _signs(rows, y), _ids(rows, support)
+    y, ids = signs_of(rows, y), row_numbers(rows, support)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != ids.shape:
         raise InputError("weights must be one for each support row")
@@ -269,15 +261,18 @@ def prove_witness(
     ids = ids[np.argsort(-weights, kind="stable")]
     if not len(ids) or (intercept and len(np.unique(y[ids])) < 2):
         return None
-    enclosed = None if exact is True else _enclosed_witness(rows, y, ids, intercept)
+    enclosed = None if exact is True else _enclosed_witness(rows, y, ids, intercept, threads)
     if enclosed is not None or exact is False:
         return enclosed
     if exact is True or len(ids) <= _EXACT_WITNESS:
-        return _exact_witness(rows, y, ids, intercept)
+        try:
+            return _exact_witness(rows, y, ids, intercept, deadline)
+        except OutOfTime:
+            return None
     return None
 
 
-def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, threads: int) -> WitnessProof | None:
     k, m = (2 if intercept else 1), len(ids)
     if m > rows.shape[1] + k:
         return None
@@ -286,7 +281,7 @@ def _enclosed_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool)
         return None
     ends = np.vstack([y[ids] > 0, y[ids] < 0] if intercept else [np.ones(m)]).astype(np.float64)
     A = np.vstack([(points * y[ids, None]).T, ends])
-    solution = positive_solution(A, np.r_[np.zeros(m - k), np.ones(k)])
+    solution = positive_solution(A, np.r_[np.zeros(m - k), np.ones(k)], threads=threads)
     if solution is None:
         return None
     order = np.argsort(ids)
@@ -315,15 +310,17 @@ def _dense(rows: Rows, ids: IntArray, wanted: int, intercept: bool) -> FloatArra
     return taken if taken.shape[1] == wanted else None
 
 
-def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _exact_witness(
+    rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, deadline: float | None
+) -> WitnessProof | None:
     """The exact weights of independent points, checked on every feature; of dependent ones, by the exact search."""
     points = [row_point(rows, i, int(y[i])) for i in ids.tolist()]
     lines = lifted(points, [[int(y[i] > 0), int(y[i] < 0)] if intercept else [1] for i in ids.tolist()])
     kept, pivots = independent(lines)
     basis = [ids.tolist()[q] for q in kept]
-    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1)
+    found = _weights([lines[q] for q in kept], pivots, 2 if intercept else 1, deadline)
     if found is None and len(ids) <= _EXACT_SEARCH:
-        return _searched_witness(rows, y, ids, intercept)
+        return _searched_witness(rows, y, ids, intercept, deadline)
     if found is None:
         return None
     numerators, denominator = found
@@ -339,10 +336,10 @@ def _exact_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) ->
     )
 
 
-def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[int], int] | None:
+def _weights(lines: list[list[int]], pivots: list[int], k: int, deadline: float | None) -> tuple[list[int], int] | None:
     """The only weights with Σ λ_i line_i = (1, 0), by the pivots' equations; None unless all hold, and λ >= 0."""
     system = [[line[j] for line in lines] for j in pivots]
-    solution = solve_integers(system, [[int(j < k)] for j in pivots])
+    solution = solve_integers(system, [[int(j < k)] for j in pivots], deadline)
     if solution is None:
         return None
     numerators, denominator = [row[0] for row in solution[0]], solution[1]
@@ -356,9 +353,11 @@ def _weights(lines: list[list[int]], pivots: list[int], k: int) -> tuple[list[in
     return numerators, denominator
 
 
-def _searched_witness(rows: Rows, y: FloatArray, ids: IntArray, intercept: bool) -> WitnessProof | None:
+def _searched_witness(
+    rows: Rows, y: FloatArray, ids: IntArray, intercept: bool, deadline: float | None
+) -> WitnessProof | None:
     part = _some(rows, ids)
-    answer = min_norm_point(part, y[ids], intercept=intercept, start=range(len(ids)))
+    answer = min_norm_point(part, y[ids], intercept=intercept, start=range(len(ids)), deadline=deadline)
     if answer is None or answer.separable:
         return None
     order = np.argsort(ids[answer.rows])
@@ -373,171 +372,3 @@ def _some(rows: Rows, ids: IntArray) -> Rows:
     """A few of the rows as rows of their own."""
     taken = rows.take(ids)
     return Rows(taken, None, rows.view) if rows.dense is not None else Rows(None, taken, rows.view)
-
-
-# Weak separation ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class WeakSeparation:
-    """Whether inseparable rows are separated weakly: y(w · x + b) >= 0 everywhere and > 0 somewhere.
-
-    "weak" has such a hyperplane, exactly, with as few rows on it as can be (quasi-complete separation); "overlap" is
-    proved to have none; "unknown" ran out of time.
-    """
-
-    status: Literal["weak", "overlap", "unknown"]
-    w: list[Fraction] | None = None
-    b: Fraction | None = None
-    on: IntArray | None = None  # the rows found to lie on the hyperplane
-
-    def floats(self) -> tuple[FloatArray, float] | None:
-        """The hyperplane as floats, if some multiple of it has no rounding in it."""
-        if self.w is None or self.b is None:
-            return None
-        scale = math.lcm(*(v.denominator for v in [*self.w, self.b]))
-        whole = [int(v * scale) for v in [*self.w, self.b]]
-        common = math.gcd(*whole) or 1
-        try:
-            numbers = [float(v // common) for v in whole]
-        except OverflowError:
-            return None
-        if any(int(number) != v // common for number, v in zip(numbers, whole, strict=True)):
-            return None
-        return np.array(numbers[:-1]), numbers[-1]
-
-
-Guess: TypeAlias = Callable[[Rows, FloatArray], tuple[FloatArray | None, IntArray]]
-
-
-def weakly_separates(
-    rows: Rows,
-    y: ArrayLike,
-    witness: ArrayLike,
-    *,
-    intercept: bool,
-    guess: Guess | None = None,
-    deadline: float | None = None,
-) -> WeakSeparation:
-    """Decide whether some hyperplane separates weakly, given the rows of a witness that none does strictly.
-
-    Facial reduction: with z = y(x, 1), v · z >= 0 for all and Σ λ_i z_i = 0 with λ > 0 give v · z_i = 0 on the witness.
-    So v is sought in the face orthogonal to those: either it is positive on all rows that do not depend on the witness,
-    or they have a witness of their own, which joins the first. Each round adds at least 1 to the rank; when every row
-    depends on the witness, nothing is left to separate. All in exact arithmetic but for the scans.
-
-    ``guess`` is asked first where there is more than a little to search: given rows and labels, it returns a w that it
-    believes to separate them through the origin, or None, and rows to begin the exact search with. It is not believed.
-    """
-    y, active = _signs(rows, y), list(_ids(rows, witness).tolist())
-    size = rows.shape[1] + int(intercept)
-    while True:
-        points = [row_point(rows, i, int(y[i]), constant=intercept) for i in active]
-        face = Face.of(points)
-        if len(face.pivots) == size:
-            return WeakSeparation("overlap")
-        cloud = Cloud(rows, y, classes=1, face=face, constant=intercept)
-        first = _outside(cloud)
-        if first is None:
-            return WeakSeparation("overlap")
-        start = np.array([first])
-        if guess is not None:
-            x, start = _guessed(cloud, guess)
-            if x and _is_strict(cloud, x):
-                return _weak_plane(cloud, face.lift(x), intercept)
-            start = np.r_[start, first]  # which is known to be none of the face's points; the others may be
-        found = least_norm(cloud, start.tolist(), deadline)
-        if found is None:
-            return WeakSeparation("unknown")
-        if found.x:
-            return _weak_plane(cloud, face.lift(found.x), intercept)
-        active += sorted(found.weights)
-
-
-def _outside(cloud: Cloud) -> int | None:
-    """A row that does not depend on the face's points: one far from a random hyperplane through them, or any."""
-    rng = np.random.default_rng(0)
-    assert cloud.face is not None
-    x = {j: int(v) for j, v in enumerate(rng.integers(1, 1 << 20, cloud.rows.shape[1] + int(cloud.constant)))}
-    x = {j: v for j, v in x.items() if j not in set(cloud.face.pivots)}
-    w, b, _ = cloud.functional(x)
-    best = 0.0
-    row: int | None = None
-    for part, score, bound in scores(cloud.rows, w, b, rounded=True):
-        clear = np.nan_to_num(np.abs(score) - bound, nan=0.0)
-        i = int(np.argmax(clear))
-        if clear[i] > best:
-            best, row = float(clear[i]), part.start + i
-    if row is not None:
-        return row
-    return next((i for i in range(len(cloud.rows)) if cloud.point(i).values), None)
-
-
-def _guessed(cloud: Cloud, guess: Guess) -> tuple[Sparse, IntArray]:
-    """A guess on the rows modulo the face's points, in floats: rounding costs at worst a guess that fails."""
-    face, rows = cloud.face, cloud.rows
-    assert face is not None
-    n, d = rows.shape
-    size = d + int(cloud.constant)
-    free = np.setdiff1d(np.arange(size), face.pivots)
-    T = np.zeros((len(face.pivots), len(face.columns)))
-    for q, t in enumerate(face.columns.values()):
-        T[:, q] = [v / face.scale for v in t]
-    places = np.searchsorted(free, np.array(list(face.columns), dtype=np.int64))
-    ones = np.ones((n, size - d))
-    if rows.dense is not None:
-        Z = np.hstack([rows.dense, ones]).astype(np.float64)
-        projected = Z[:, free]
-        projected[:, places] -= Z[:, face.pivots] @ T
-        reach = np.abs(projected).max(axis=1)
-    else:
-        Z = sparse.csr_array(sparse.hstack([rows.sparse, sparse.csr_array(ones)], format="csr"), dtype=np.float64)
-        whole = sparse.csr_array(
-            (T.ravel(), (np.repeat(np.arange(len(T)), len(places)), np.tile(places, len(T)))), shape=(len(T), len(free))
-        )
-        projected = sparse.csr_array(Z[:, free] - Z[:, face.pivots] @ whole)
-        reach = abs(projected).max(axis=1).toarray().ravel()
-    kept = np.flatnonzero(reach > 1e-9 * reach.max())
-    w, start = guess(rows_of(projected[kept]), cloud.y[kept])
-    x: Sparse = {}
-    if w is not None and np.isfinite(w).all():
-        x = {int(j): v for j, v in zip(free, dyadic(w)[0], strict=True) if v}
-    return x, kept[start]
-
-
-def _is_strict(cloud: Cloud, x: Sparse) -> bool:
-    """Whether x is positive on every point that is not 0, proved."""
-    return all(cloud.value(i, x) > 0 or not cloud.point(i).values for i in cloud.below(x, [Fraction(0)]).tolist())
-
-
-def _weak_plane(cloud: Cloud, v: Sparse, intercept: bool) -> WeakSeparation:
-    d = cloud.rows.shape[1]
-    w = [Fraction(v.get(j, 0)) for j in range(d)]
-    plane = Cloud(cloud.rows, cloud.y, classes=1, constant=intercept)
-    on = [i for i in plane.below(v, [Fraction(0)]).tolist() if plane.value(i, v) == 0]
-    return WeakSeparation("weak", w, Fraction(v.get(d, 0)), np.array(sorted(on), dtype=np.int64))
-
-
-# What comes in --------------------------------------------------------------------------------------------------------
-
-
-def _signs(rows: Rows, y: ArrayLike) -> FloatArray:
-    given = np.asarray(y)
-    signs = given.astype(np.float64)
-    if given.shape != (len(rows),) or not ((given == 1) | (given == -1)).all():
-        raise InputError(f"y must be -1 and +1, one for each of the {len(rows)} rows")
-    return signs
-
-
-def _vector(rows: Rows, w: ArrayLike) -> FloatArray:
-    vector = np.ascontiguousarray(w, dtype=np.float64)
-    if vector.shape != (rows.shape[1],):
-        raise InputError(f"w must have shape ({rows.shape[1]},), got {vector.shape}")
-    return vector
-
-
-def _ids(rows: Rows, ids: Any) -> IntArray:
-    found = np.asarray(ids, dtype=np.int64).reshape(-1)
-    if len(np.unique(found)) != len(found) or (found < 0).any() or (found >= len(rows)).any():
-        raise InputError(f"support must be different row numbers below {len(rows)}")
-    return found

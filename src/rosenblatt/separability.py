@@ -184,7 +184,14 @@ def _proved(question: Question, found: Supply) -> AnyCertificate | None:
             return verdicts.separable(question, margin, plane.proof, exactly=False, look=look)
     if found.collapsed:
         witness = proofs.prove_witness(
-            rows, y, found.rows, found.weights, intercept=choices.intercept, exact=choices.exact
+            rows,
+            y,
+            found.rows,
+            found.weights,
+            intercept=choices.intercept,
+            exact=choices.exact,
+            deadline=choices.deadline,
+            threads=choices.threads,
         )
         if witness is not None:
             weights = witness.floats if witness.weights is None else tuple(witness.weights)
