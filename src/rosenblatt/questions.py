@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import row_forms, suppliers
 from rosenblatt.canonical import Signs
@@ -54,18 +55,23 @@ class Question:
         """Candidates in floats, for these rows or others in their place; lower and upper only tell by their signs."""
         choices = self.choices
         rows = self.rows if rows is None else rows
-        unit = row_forms.unit(rows)
-        with np.errstate(all="ignore"):
-            found = suppliers.supply(
-                rows if unit == 1 else row_forms.scaled(rows, np.full(rows.shape[1], 1 / unit)),
-                self.y,
-                intercept=choices.intercept if intercept is None else intercept,
-                gap=choices.gap,
-                deadline=choices.deadline,
-                threads=choices.threads,
-            )
-            found = replace(found, b=found.b * unit)
-        if found.w is not None and not (np.isfinite(found.w).all() and math.isfinite(found.b)):
-            found = replace(found, w=None, b=0.0, lower=-math.inf)
-        good = np.isfinite(found.weights) & (found.weights > 0)
-        return replace(found, rows=found.rows[good], weights=found.weights[good])
+        return supply(rows, self.y, choices, intercept=choices.intercept if intercept is None else intercept)
+
+
+def supply(rows: Rows, y: NDArray[Any], choices: Choices, *, intercept: bool) -> Supply:
+    """Candidates in floats; lower and upper only tell by their signs, as rows of extreme size are scaled."""
+    unit = row_forms.unit(rows)
+    with np.errstate(all="ignore"):
+        found = suppliers.supply(
+            rows if unit == 1 else row_forms.scaled(rows, np.full(rows.shape[1], 1 / unit)),
+            y,
+            intercept=intercept,
+            gap=choices.gap,
+            deadline=choices.deadline,
+            threads=choices.threads,
+        )
+        found = replace(found, b=found.b * unit)
+    if found.w is not None and not (np.isfinite(found.w).all() and math.isfinite(found.b)):
+        found = replace(found, w=None, b=0.0, lower=-math.inf)
+    good = np.isfinite(found.weights) & (found.weights > 0)
+    return replace(found, rows=found.rows[good], weights=found.weights[good])

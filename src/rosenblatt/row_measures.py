@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,8 @@ def certain_lower(rows: Rows, y: Signs, w: FloatArray, b: float, radius: float) 
     return float(low - abs(low) * 2.0**-50) if math.isfinite(low) else -math.inf
 
 
-def equal_rows(rows: Rows, y: Signs) -> IntArray | None:
-    """Two equal rows with opposite labels, or None: their hashes are compared, and where these agree the rows."""
+def equal_rows(rows: Rows, y: NDArray[Any]) -> IntArray | None:
+    """Two equal rows with different labels, or None: their hashes are compared, and where these agree the rows."""
     hashes = np.empty(len(rows), np.uint64)
     factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(
         1
@@ -82,7 +83,9 @@ def equal_rows(rows: Rows, y: Signs) -> IntArray | None:
             starts = block.sparse.indptr
             sums = np.add.reduceat(terms, starts[:-1], dtype=np.uint64)
             hashes[part] = np.where(starts[1:] > starts[:-1], sums, np.uint64(0))
-    shared = np.intersect1d(hashes[y > 0], hashes[y < 0])
+    order = np.lexsort((y, hashes))
+    one, other = order[:-1], order[1:]
+    shared = hashes[other[(hashes[one] == hashes[other]) & (y[one] != y[other])]]
     if not len(shared):
         return None
     seen: dict[tuple[bytes, bytes], dict[int, int]] = {}
