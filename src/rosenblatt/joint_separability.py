@@ -29,8 +29,8 @@ from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_search import Candidate, JointQuestion
 from rosenblatt.kesler import Pairs
 
-_QUICK = 3_000_000  # numbers in all vectors, and in one, up to which a table is given the joint answer at once
-_QUICK_LENGTH = 1_000
+_QUICK = 1_000_000  # numbers in all vectors, and in one, up to which a table is given the joint answer at once
+_QUICK_LENGTH = 300
 _MANY_FEATURES = 600  # features from which on equal rows are looked for first
 # Up to how many numbers in all vectors, and in one, the search is done in exact arithmetic.
 _TINY = 4_000
@@ -171,7 +171,7 @@ def _exactly(question: JointQuestion, found: Candidate) -> JointSeparable | Join
     """The answer in fractions; None if time ran out."""
     K = question.n_classes
     pairs = kesler.all_pairs(np.arange(len(question.rows)), question.codes, K)
-    start = np.searchsorted(pairs.rows * K + pairs.rivals, found.pairs.rows * K + found.pairs.rivals)
+    start = np.searchsorted(pairs.numbers(), found.pairs.numbers())
     vectors, deadline = question.vectors(pairs), question.choices.deadline
     ones = np.ones(len(pairs))
     exact = rationals.min_norm_point(vectors, ones, intercept=False, start=start.tolist(), deadline=deadline)

@@ -29,10 +29,13 @@ class Pairs:
         """Those at some places."""
         return Pairs(self.rows[ids], self.rivals[ids])
 
-    def joined(self, other: Pairs, n_classes: int) -> Pairs:
-        """These and others, each once, in order."""
-        numbers = [part.rows * n_classes + part.rivals for part in (self, other)]
-        return Pairs(*np.divmod(np.unique(np.concatenate(numbers)), n_classes))
+    def followed_by(self, other: Pairs) -> Pairs:
+        """These and then others."""
+        return Pairs(np.append(self.rows, other.rows), np.append(self.rivals, other.rivals))
+
+    def numbers(self) -> IntArray:
+        """One number for each pair."""
+        return self.rows << 16 | self.rivals
 
 
 def all_pairs(rows: IntArray, codes: Codes, n_classes: int) -> Pairs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,6 +27,10 @@ class Choices:
     exact: bool | Literal["auto"]
     deadline: float | None
     threads: int
+
+    def remaining(self) -> float | None:
+        """Seconds until the deadline."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
@@ -58,11 +63,18 @@ class Question:
         return supply(rows, self.y, choices, intercept=choices.intercept if intercept is None else intercept)
 
 
-def supply(rows: Rows, y: NDArray[Any], choices: Choices, *, intercept: bool) -> Supply:
-    """Candidates in floats; lower and upper only tell by their signs, as rows of extreme size are scaled."""
+def supply(
+    rows: Rows,
+    y: NDArray[Any],
+    choices: Choices,
+    *,
+    intercept: bool,
+    supplier: Callable[..., Supply] = suppliers.supply,
+) -> Supply:
+    """Candidates in floats; lower and upper only tell by their signs and their ratio, as extreme rows are scaled."""
     unit = row_forms.unit(rows)
     with np.errstate(all="ignore"):
-        found = suppliers.supply(
+        found = supplier(
             rows if unit == 1 else row_forms.scaled(rows, np.full(rows.shape[1], 1 / unit)),
             y,
             intercept=intercept,
