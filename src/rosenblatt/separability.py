@@ -119,7 +119,7 @@ def certify(
     Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so neither can the data.
     ...
     >>> certify([[0, 0], [2, 1], [1, 3]], ["a", "b", "c"], multi_class="joint")
-    <JointSeparable: 3 rows, 3 classes, margin 1.28... to 1.28...>
+    <JointSeparable: 3 rows, 3 classes, margin 0.825722 to 0.825723>
     """
     given = {"fit_intercept": fit_intercept, "gap": gap, "exact": exact, "time_limit": time_limit}
     inputs.check_parameters("certify", given | {"multi_class": multi_class, "n_jobs": n_jobs}, _LIMITS)
