@@ -253,7 +253,7 @@ def test_iris_each_against_the_rest_and_in_pairs():
     assert [c.separable for c in pairs.values()] == [True, True, False]
     assert all(pairs.verify(X, names).values()) and all(rest.verify(X, names).values())
     lines = str(rest).splitlines()
-    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 3
+    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 4
     assert "versicolor | virginica" in str(pairs)
     assert repr(pairs) == "<CertificateTable: 2 separable, 1 not, 0 undecided>"
     points = pairs["versicolor", "virginica"].points
@@ -324,7 +324,7 @@ def test_the_same_certificate_for_any_number_of_threads():
         ([[0.0], [1.0]], [0, 1], {"gap": 0}, "'gap' parameter of certify"),
         ([[0.0], [1.0]], [0, 1], {"exact": "yes"}, "'exact' parameter of certify"),
         ([[0.0], [1.0]], [0, 1], {"time_limit": -1}, "'time_limit' parameter of certify"),
-        ([[0.0], [1.0]], [0, 1], {"multi_class": "joint"}, "'multi_class' parameter of certify"),
+        ([[0.0], [1.0]], [0, 1], {"multi_class": "all"}, "'multi_class' parameter of certify"),
         ([[1.7e308, 1.7e308], [-1.7e308, -1.7e308]], [0, 1], {}, "longer than float64 can say"),
     ],
 )

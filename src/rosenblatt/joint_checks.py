@@ -12,6 +12,8 @@ from rosenblatt.canonical import Block
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.row_checks import TINY, UNIT, PlaneCheck, are_whole
 
+_SCORES = 1 << 20  # computed at a time: with many classes there are more scores than values
+
 
 class RivalCheck(PlaneCheck):
     """s_c(x) - s_r(x) >= L ‖W‖ for every row of class c and every rival r, and > 0 if strict; s_k(x) = w_k·x + b_k.
@@ -42,11 +44,14 @@ class RivalCheck(PlaneCheck):
 
     def look_at_rows(self, block: Block, sides: NDArray[np.int16], norms: FloatArray, first: int) -> None:
         """Check some rows, given upper bounds of their norms; sides are class numbers from 1, 0 for no class."""
-        d = block.shape[1]
-        scores = block.products(self.weights) + self.offsets
+        d, step = block.shape[1], max(1, _SCORES // len(self.weights))
+        lead = np.empty(len(block))
+        for start in range(0, len(block), step):
+            part = np.arange(start, min(start + step, len(block)))
+            scores = block.products(self.weights, None if len(part) == len(block) else part)
+            lead[part] = _lead(scores + self.offsets, sides[part])
         reach = norms * self.w_norm + float(np.abs(self.offsets).max())
-        error = 2.04 * (d + 10) * UNIT * reach + 2 * (1 + norms) * (d * TINY)
-        safe = _lead(scores, sides) - error
+        safe = lead - (2.04 * (d + 10) * UNIT * reach + 2 * (1 + norms) * (d * TINY))
         settled = (safe >= self.threshold) & ((safe > 0) | (not self.strict)) | (sides == 0)
         rows = self._settle_whole(block, sides, np.flatnonzero(~settled), first)
         for i in rows.tolist():

@@ -22,7 +22,7 @@ from rosenblatt.working_set import SAMPLED
 
 EXPANDED = 4_000_000  # numbers in the vectors that a supplier sees at once
 _ACTIVE = 600  # numbers of W: above, an active set that moves one pair at a time is too slow
-_PATIENT = 1_500  # and above, it is so even where nothing else ends
+_PATIENT = 40_000_000  # pairs times numbers of W: above, it is so even where nothing else ends
 _ROUNDS = 200  # of a scan and a new search
 _FEW_ROWS = 1_000  # rows of a sample between the start and all rows
 
@@ -196,13 +196,15 @@ def _supplied(question: JointQuestion, vectors: Rows, pairs: Pairs, *, patient: 
     """
     ones, choices = np.ones(len(pairs)), question.choices
     found = questions.supply(vectors, ones, choices, intercept=False)
-    open_ended = not found.collapsed and found.gap > choices.gap and _ACTIVE < vectors.shape[1] <= _PATIENT
+    m, length = vectors.shape
+    open_ended = not found.collapsed and found.gap > choices.gap and length > _ACTIVE and m * length <= _PATIENT
     if patient and open_ended and not choices.late():
         again = questions.supply(vectors, ones, choices, intercept=False, supplier=suppliers.working_set)
         found = again if again.collapsed or again.gap < found.gap else found
     w = found.w if found.w is not None and found.w.any() else None
-    point = vectors.sparse[found.rows].T @ found.weights
-    upper = float(np.linalg.norm(point)) / float(found.weights.sum()) if len(found.weights) else math.inf
+    with np.errstate(all="ignore"):
+        point = vectors.sparse[found.rows].T @ found.weights
+        upper = float(np.linalg.norm(point)) / float(found.weights.sum()) if len(found.weights) else math.inf
     return Candidate(w, pairs.some(found.rows), found.weights, found.collapsed), upper
 
 
@@ -210,7 +212,7 @@ def _worst(
     question: JointQuestion, rows: Rows, codes: Codes, w: FloatArray, below: float, room: int
 ) -> tuple[float, Pairs]:
     """The least lead of an own class over a rival, with ‖w‖ = 1, and the pairs with the least, up to so many."""
-    W, b = question.table(w / np.linalg.norm(w))
+    W, b = question.table(w / np.linalg.norm(w / np.abs(w).max()) / np.abs(w).max())
     values, numbers, least = np.empty(0), np.empty(0, np.int64), math.inf
     for part, scores in rows.products(W):
         scores += b

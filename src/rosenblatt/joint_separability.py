@@ -107,19 +107,18 @@ _NONE = np.empty(0, np.int64), np.empty(0, np.int64)
 
 def _leads(question: JointQuestion, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The lead of each row's own class over the highest rival, in floats, and a bound of its error."""
-    leads, bounds = np.empty(len(question.rows)), np.empty(len(question.rows))
+    n = len(question.rows)
+    own, highest, bounds = np.empty(n), np.full(n, -math.inf), np.zeros(n)
     W, b = question.table(w)
-    scored = [enclosures.scores(question.rows, W[k], float(b[k])) for k in range(question.n_classes)]
     with np.errstate(all="ignore"):
-        for block in zip(*scored, strict=True):
-            part = block[0][0]
-            scores = np.column_stack([values for _, values, _ in block])
-            places, own = np.arange(len(scores)), question.codes[part]
-            lead = scores[places, own]
-            scores[places, own] = -math.inf
-            leads[part] = lead - scores.max(axis=1)
-            bounds[part] = 2 * max(bound for _, _, bound in block)  # each has room for a rounding
-    return leads, bounds
+        for k in range(question.n_classes):
+            for part, values, bound in enclosures.scores(question.rows, W[k], float(b[k])):
+                mine = question.codes[part] == k
+                own[part][mine] = values[mine]
+                values[mine] = -math.inf
+                np.maximum(highest[part], values, out=highest[part])
+                np.maximum(bounds[part], bound, out=bounds[part])
+        return own - highest, 2 * bounds  # each of the two has room for a rounding
 
 
 def _prove_margin(question: JointQuestion, w: FloatArray) -> proofs.PlaneProof | None:
@@ -134,7 +133,7 @@ def _prove_margin(question: JointQuestion, w: FloatArray) -> proofs.PlaneProof |
             return None
         closest = float(np.fmin.reduce(highest, initial=math.inf))
         ids = np.flatnonzero(~(leads - bounds > max(closest, 0.0)))
-    step = max(1, len(leads) * joint_search.EXPANDED // question.size)
+    step = max(1, len(leads) * joint_search.EXPANDED // max(1, question.size))
     best: proofs.PlaneProof | None = None
     for first in range(0, len(ids), step):
         pairs = kesler.all_pairs(ids[first : first + step], question.codes, question.n_classes)

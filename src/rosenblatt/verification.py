@@ -51,7 +51,7 @@ def verify(certificate: Certificate, X: Any, y: Any) -> Verification:
 
     Parameters
     ----------
-    certificate : Separable, Inseparable or Undecided
+    certificate : Separable, Inseparable or Undecided, or one of their joint kin
         From `certify`, or from `certificate_from_json`.
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
         The rows, in the order that the certificate numbers them.
