@@ -197,8 +197,9 @@ def _supplied(question: JointQuestion, vectors: Rows, pairs: Pairs, *, patient: 
     ones, choices = np.ones(len(pairs)), question.choices
     found = questions.supply(vectors, ones, choices, intercept=False)
     m, length = vectors.shape
-    open_ended = not found.collapsed and found.gap > choices.gap and length > _ACTIVE and m * length <= _PATIENT
-    if patient and open_ended and not choices.late():
+    open_ended = not found.collapsed and found.gap > choices.gap and length > _ACTIVE
+    worth_it = m * length <= _PATIENT or not found.lower > 0  # a verdict is worth more time than a smaller gap
+    if patient and open_ended and worth_it and not choices.late():
         again = questions.supply(vectors, ones, choices, intercept=False, supplier=suppliers.working_set)
         found = again if again.collapsed or again.gap < found.gap else found
     w = found.w if found.w is not None and found.w.any() else None
