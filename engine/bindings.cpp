@@ -432,7 +432,7 @@ nb::tuple nearest_rows(nb::handle rows_handle, Array1<int16_t> codes, Array1<dou
 
 nb::object first_equal_rows(nb::handle rows_handle, Array1<int16_t> codes, Array1<uint64_t> factors) {
   const Rows& rows = rows_of(rows_handle);
-  check_codes(codes, rows.n, 2);
+  require(static_cast<int64_t>(codes.shape(0)) == rows.n, "a class code for each row");
   require(static_cast<int64_t>(factors.shape(0)) >= rows.d, "a factor for each column");
   Patience patience(std::nullopt);
   std::pair<int64_t, int64_t> found;

@@ -62,7 +62,7 @@ std::pair<int64_t, int64_t> equal_rows(const Rows& rows, const int16_t* codes, c
         if ((table[place] ^ entry) > kRow) continue;
         const int64_t other = static_cast<int64_t>(table[place] & kRow) - 1;
         if (hashes[static_cast<size_t>(other)] != hash || !equal(rows, other, i)) continue;
-        if ((codes[other] == 1) != (codes[i] == 1)) return {other, i};
+        if (codes[other] != codes[i]) return {other, i};
         is_known = true;
       }
       if (!is_known) table[place] = entry;

@@ -1,4 +1,4 @@
-// Equal rows with opposite labels, which no hyperplane can separate.
+// Equal rows with different labels, which no hyperplane can separate.
 #pragma once
 #include <functional>
 #include <utility>
@@ -7,8 +7,8 @@
 
 namespace rosenblatt {
 
-// The first row that is equal to an earlier one of the other label, and the first of those: earlier and later row; -1
-// and -1 if there is none, or keep_going said no. Rows of the code 1 have one label, all others the other.
+// The first row that is equal to an earlier one of another label (codes), and the first of those: earlier and later row;
+// -1 and -1 if there is none, or keep_going said no.
 //
 // Rows are equal if their values are, 0.0 and -0.0 being one value. Sparse rows must have sorted columns, each stored
 // once; values of 0 may be stored. Rows meet in a table by their hash, and where hashes agree the rows are compared, so

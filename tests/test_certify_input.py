@@ -39,7 +39,7 @@ LARGE = 2**53  # up to here float64 holds every integer
         ([[0.0], [1.0]], [0, 1], {"exact": "yes"}, "'exact' parameter of certify"),
         ([[0.0], [1.0]], [0, 1], {"time_limit": -1}, "'time_limit' parameter of certify"),
         ([[0.0], [1.0]], [0, 1], {"time_limit": math.nan}, "'time_limit' parameter of certify"),
-        ([[0.0], [1.0]], [0, 1], {"multi_class": "joint"}, "'multi_class' parameter of certify"),
+        ([[0.0], [1.0]], [0, 1], {"multi_class": "all"}, "'multi_class' parameter of certify"),
         ([[1.7e308, 1.7e308], [-1.7e308, -1.7e308]], [0, 1], {}, "longer than float64 can say"),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_time_limit_that_has_passed_at_once(kind):
     if kind == "frame":
         assert list(found) == [(0, 1), (0, 2), (1, 2)] and found.separable is None
         assert repr(found) == "<CertificateTable: 0 separable, 0 not, 3 undecided>"
-        assert all("undecided, margin at most" in line for line in str(found).splitlines())
+        assert all("undecided, margin at most" in line for line in str(found).splitlines()[:3])
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frame", pytest.param("wide", marks=pytest.mark.slow)])

@@ -262,7 +262,7 @@ def test_iris_each_against_the_rest_and_in_pairs():
     assert [c.separable for c in pairs.values()] == [True, True, False]
     assert all(pairs.verify(X, names).values()) and all(rest.verify(X, names).values())
     lines = str(rest).splitlines()
-    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 3
+    assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 4
     assert "versicolor | virginica" in str(pairs)
     assert repr(pairs) == "<CertificateTable: 2 separable, 1 not, 0 undecided>"
     points = pairs["versicolor", "virginica"].points

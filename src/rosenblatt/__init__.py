@@ -21,6 +21,9 @@ _HOME = {
     "CertificateTable": "certificate_table",
     "Hyperplane": "hyperplane",
     "Inseparable": "certificates",
+    "JointInseparable": "joint_certificates",
+    "JointSeparable": "joint_certificates",
+    "JointUndecided": "joint_certificates",
     "Perceptron": "perceptrons",
     "Separable": "certificates",
     "Undecided": "certificates",
@@ -49,6 +52,9 @@ if TYPE_CHECKING:
     from rosenblatt.certificates import verify as verify
     from rosenblatt.certificates import verify_batches as verify_batches
     from rosenblatt.hyperplane import Hyperplane as Hyperplane
+    from rosenblatt.joint_certificates import JointInseparable as JointInseparable
+    from rosenblatt.joint_certificates import JointSeparable as JointSeparable
+    from rosenblatt.joint_certificates import JointUndecided as JointUndecided
     from rosenblatt.model_file import load_model as load_model
     from rosenblatt.model_file import save as save
     from rosenblatt.onnx_export import to_onnx as to_onnx

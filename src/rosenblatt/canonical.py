@@ -258,25 +258,29 @@ class RowsDigest:
 
 
 class Digest:
-    """The digest of rows and their sides, fed in order and in pieces of any size: of both hashes, and the shape."""
+    """The digest of rows and their labels, fed in order and in pieces of any size: of both hashes, and the shape.
 
-    def __init__(self, n_features: int) -> None:
+    The labels are sides, or with `classes` the numbers of classes.
+    """
+
+    def __init__(self, n_features: int, *, classes: bool = False) -> None:
         """Begin with no rows."""
         from blake3 import blake3
 
         self.n_features = n_features
         self.n_rows = 0
-        self._rows, self._sides = RowsDigest(), blake3()
+        self._classes = classes
+        self._rows, self._labels = RowsDigest(), blake3()
 
-    def update(self, block: Block, sides: Signs) -> None:
+    def update(self, block: Block, labels: Signs | inputs.Codes) -> None:
         """Take some more rows."""
         self.n_rows += len(block)
         self._rows.update(block)
-        self._sides.update(_bytes(sides, "i1"))
+        self._labels.update(_bytes(labels, _LABEL_TYPES[self._classes]))
 
     def hexdigest(self) -> str:
         """The digest of all rows so far."""
-        return _named(self.n_rows, self.n_features, self._rows.digest(), self._sides.digest())
+        return _named(self.n_rows, self.n_features, self._rows.digest(), self._labels.digest(), self._classes)
 
 
 def rows_digest(rows: inputs.Rows, *, threads: int = 1) -> bytes:
@@ -290,18 +294,29 @@ def rows_digest(rows: inputs.Rows, *, threads: int = 1) -> bytes:
     return total.digest()
 
 
-def digest(rows: inputs.Rows, sides: Signs, *, threads: int = 1, known: bytes | None = None) -> str:
-    """The digest of checked rows and their sides; `known` is the part of the rows, if it is known."""
+def digest(
+    rows: inputs.Rows,
+    labels: Signs | inputs.Codes,
+    *,
+    classes: bool = False,
+    threads: int = 1,
+    known: bytes | None = None,
+) -> str:
+    """The digest of checked rows and their sides or classes; `known` is the part of the rows, if it is known."""
     from blake3 import blake3
 
     part = rows_digest(rows, threads=threads) if known is None else known
-    return _named(*rows.shape, part, blake3(_bytes(sides, "i1")).digest())
+    return _named(*rows.shape, part, blake3(_bytes(labels, _LABEL_TYPES[classes])).digest(), classes)
 
 
-def _named(n_rows: int, n_features: int, rows: bytes, sides: bytes) -> str:
+_LABEL_TYPES = {False: "i1", True: "<i2"}
+
+
+def _named(n_rows: int, n_features: int, rows: bytes, labels: bytes, classes: bool) -> str:
     from blake3 import blake3
 
-    return str(blake3(f"rosenblatt data\n{n_rows} {n_features}\n".encode() + rows + sides).hexdigest())
+    what = "classes" if classes else "data"
+    return str(blake3(f"rosenblatt {what}\n{n_rows} {n_features}\n".encode() + rows + labels).hexdigest())
 
 
 def _bytes(values: NDArray[Any], dtype: str) -> memoryview:

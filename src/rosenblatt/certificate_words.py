@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt import mistake_bounds
 
 if TYPE_CHECKING:
-    from rosenblatt.certificates import Certificate, Inseparable, Separable, Undecided
+    from rosenblatt.certificates import Inseparable, Separable, Undecided
+    from rosenblatt.joint_certificates import JointInseparable, JointSeparable, JointUndecided
+    from rosenblatt.statements import Certificate
 
 _PROOFS = {
     "filter": "Proved in float64 with every rounding error bounded",
@@ -104,6 +106,86 @@ def undecided(certificate: Undecided) -> str:
     return "\n".join(lines)
 
 
+# Several classes at once ----------------------------------------------------------------------------------------------
+
+
+def jointly_separable(certificate: JointSeparable) -> str:
+    """One W has all rows right, by how much, and what learning costs."""
+    upper, squared = certificate.margin_upper_bound, certificate.margin_squared
+    length = "‖W‖ = 1, intercepts included" if certificate.fit_intercept else "‖W‖ = 1"
+    lines = [
+        f"Jointly separable: one W gives each of the {certificate.n_rows:,} rows the highest score for its own class "
+        f"({_class_list(certificate)}).",
+        f"Its margin, the least lead over a rival with {length}, is at least {at_least(certificate.margin)}"
+        + (f"; none has more than {at_most(upper)} (gap {certificate.gap:.1e})." if upper < math.inf else ".")
+        + (f" The square of the maximum is {_short(squared)}." if squared else ""),
+    ]
+    if len(certificate.support):
+        lines.append(f"It rests on {_pair_list(certificate.support, 'against')}.")
+    kind = f'Perceptron(multi_class="joint", fit_intercept={certificate.fit_intercept})'
+    count = mistake_bounds.count(certificate.mistake_bound)
+    lines.append(f"A {kind} makes at most {count} mistakes on it, from 0, in any order.")
+    lines.append(_how(certificate))
+    lines.append("Next: a joint Perceptron converges here if max_iter allows; .coef and .intercept already have it.")
+    return "\n".join(lines)
+
+
+def jointly_inseparable(certificate: JointInseparable) -> str:
+    """No W has all rows right, and which pairs of a row and a rival show it."""
+    through = "" if certificate.fit_intercept else " without intercepts"
+    pairs = _pair_list(certificate.pairs, "above")
+    lines = [f"Not jointly separable: no W{through} has {pairs}, so none has all rows right."]
+    if certificate.duplicates:
+        lines.append("Two of these rows are equal, with different labels.")
+    else:
+        lines.append(
+            "Weighted, what they add to their own classes is what they take from their rivals: nothing is left."
+        )
+    lines.append(_how(certificate))
+    if certificate.duplicates:
+        lines.append(
+            "Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing."
+        )
+    elif not certificate.fit_intercept:
+        lines.append("Next: ask again with fit_intercept=True, as scores with an offset may have them right.")
+    else:
+        lines.append(
+            f"Next: a joint Perceptron would never stop on these {certificate.n_rows:,} rows; "
+            "ask which pairs of classes can be separated (multi_class='ovo'), or try more features."
+        )
+    return "\n".join(lines)
+
+
+def jointly_undecided(certificate: JointUndecided) -> str:
+    """Neither was proved: what is known all the same."""
+    lines = [
+        f"Undecided whether one W has all {certificate.n_rows:,} rows right"
+        + (f": {_printable(certificate.why)}." if certificate.why else ".")
+    ]
+    if certificate.upper < math.inf:
+        relative = f", {certificate.upper / certificate.radius:.1e} of the radius" if certificate.radius else ""
+        lines.append(f"If the data is jointly separable, its margin is at most {at_most(certificate.upper)}{relative}.")
+    if certificate.hyperplane is not None and certificate.lower > -math.inf:
+        lines.append(f"The best W found has a margin of at least {at_least(certificate.lower)}.")
+    lines.append("Next: give it more time, ask for exact=True, or look for features on very different scales.")
+    return "\n".join(lines)
+
+
+def line(certificate: Any) -> str:
+    """The verdict and its number, for a table."""
+    if certificate.separable:
+        return f"separable, margin {at_least(certificate.margin)}"
+    if certificate.separable is None:
+        return f"undecided, margin at most {at_most(certificate.upper)}"
+    what = "pairs (row, rival)" if hasattr(certificate, "rivals") else "rows"
+    return (
+        f"not separable, {'two equal rows' if certificate.duplicates else f'{len(certificate.points)} {what}'} prove it"
+    )
+
+
+# Parts of sentences ---------------------------------------------------------------------------------------------------
+
+
 def at_least(value: float) -> str:
     """Six digits of a lower bound, rounded down so that the words stay true."""
     return _six_digits(value, ROUND_FLOOR)
@@ -138,6 +220,19 @@ def _row_list(rows: list[int]) -> str:
         shown = ", ".join(map(str, rows[: _SHOWN_ROWS - 2]))
         return f"rows {shown} and {len(rows) - _SHOWN_ROWS + 2} others"
     return f"rows {', '.join(map(str, rows[:-1]))} and {rows[-1]}"
+
+
+def _pair_list(pairs: tuple[tuple[int, Any], ...], word: str) -> str:
+    """row 3 above 'b', row 7 above 'a' and 2 others."""
+    shown = [f"row {row} {word} {_printable(repr(rival))}" for row, rival in pairs]
+    if len(shown) > _SHOWN_ROWS // 2:
+        shown = [*shown[: _SHOWN_ROWS // 2 - 1], f"{len(shown) - _SHOWN_ROWS // 2 + 1} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _class_list(certificate: Certificate) -> str:
+    names = [_printable(repr(name)) for name in certificate.labels]
+    return f"{len(names)} classes" if len(names) > 5 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _short(value: Fraction) -> str:

@@ -19,17 +19,18 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import certificate_text, certificate_words, inputs, mistake_bounds, rounding
 from rosenblatt.canonical import Signs
+from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.claims import (
     KINDS,
     Comparison,
@@ -45,13 +46,20 @@ from rosenblatt.claims import (
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.joint_certificates import JointCertificate, JointInseparable, JointSeparable, JointUndecided
+from rosenblatt.joint_claims import JointData
 from rosenblatt.mistake_bounds import MistakeBound
+from rosenblatt.statements import Certificate, keep_common
 from rosenblatt.verification import Verification, verify, verify_batches
 
 __all__ = [
     "Certificate",
     "Data",
     "Inseparable",
+    "JointData",
+    "JointInseparable",
+    "JointSeparable",
+    "JointUndecided",
     "Margin",
     "MistakeBound",
     "RationalHyperplane",
@@ -65,62 +73,6 @@ __all__ = [
 
 
 _LATER = ("margins", "centre", "centred_radius")  # what `Separable` may compute when asked
-
-
-class Certificate:
-    """What is common to `Separable`, `Inseparable` and `Undecided`."""
-
-    separable: ClassVar[bool | None] = None
-    data: Data
-    fit_intercept: bool
-    proof: str
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the data."""
-        return self.data.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Features of the data."""
-        return self.data.n_features
-
-    @property
-    def digest(self) -> str:
-        """BLAKE3 hash of the canonical values of the data."""
-        return self.data.digest
-
-    @property
-    def labels(self) -> tuple[Any, Any]:
-        """The two labels, negative first; a side with several labels as a tuple."""
-        negative, positive = self.data.negative, self.data.positive
-        return (negative[0] if len(negative) == 1 else negative, positive[0] if len(positive) == 1 else positive)
-
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Check it against the data: truthy if true, and `.why` in words. See `verify`."""
-        return verify(self, X, y)
-
-    def verify_batches(self, batches: Iterable[tuple[Any, Any]]) -> Verification:
-        """Check it in one pass over batches (X, y). See `verify_batches`."""
-        return verify_batches(self, batches)
-
-    def to_json(self) -> str:
-        """As text: floats in hexadecimal and fractions as such, so that nothing is rounded."""
-        return certificate_text.to_json(self)
-
-    def __bool__(self) -> bool:
-        if self.separable is None:
-            raise InputError("it is undecided whether the data can be separated; look at .separable, .lower and .upper")
-        return self.separable
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash(self.to_json())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return certificate_from_json, (self.to_json(),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +102,7 @@ class Separable(Certificate):
     _own: Margin = field(init=False)  # the margin asked for, which is always there
 
     def __post_init__(self) -> None:
-        _keep_common(self, ("filter", "rational"))
+        keep_common(self, ("filter", "rational"))
         keep_float(self, "radius", low=0.0)
         self._keep(self.margins, self.centre, self.centred_radius)
         if self._main not in self.margins:
@@ -159,6 +111,9 @@ class Separable(Certificate):
         if self.later is not None:
             for name in _LATER:
                 object.__delattr__(self, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return certificate_from_json, (self.to_json(),)  # with what is computed when asked
 
     def _keep(self, given: Mapping[str, Margin], centre: npt.ArrayLike | None, centred_radius: float | None) -> None:
         margins = {kind: given[kind] for kind in KINDS if kind in given}
@@ -369,7 +324,7 @@ class Inseparable(Certificate):
     overlap: bool | None = None
 
     def __post_init__(self) -> None:
-        _keep_common(self, ("interval", "rational"))
+        keep_common(self, ("interval", "rational"))
         keep_weighted(self, "points", "weights")
         signs = np.asarray(self.signs)
         if signs.shape != self.points.shape or not np.isin(signs, (-1, 1)).all():
@@ -414,7 +369,7 @@ class Undecided(Certificate):
     proof: str = "filter"
 
     def __post_init__(self) -> None:
-        _keep_common(self, ("filter", "interval", "rational"))
+        keep_common(self, ("filter", "interval", "rational"))
         keep_weighted(self, "points", "weights")
         keep_float(self, "lower", low=-math.inf, infinite=True)
         keep_float(self, "upper", low=0.0, infinite=True)
@@ -438,8 +393,11 @@ class Undecided(Certificate):
         return f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {lower} to {upper}>"
 
 
-def certificate_from_json(text: str | bytes) -> Separable | Inseparable | Undecided:
-    """Read a certificate that `to_json` wrote, by whomever: nothing in it is believed before `verify`.
+AnyCertificate: TypeAlias = Separable | Inseparable | Undecided | JointSeparable | JointInseparable | JointUndecided
+
+
+def certificate_from_json(text: str | bytes) -> AnyCertificate | CertificateTable:
+    """Read a certificate that `to_json` wrote, or a table: nothing in it is believed before `verify`.
 
     Raises
     ------
@@ -447,26 +405,29 @@ def certificate_from_json(text: str | bytes) -> Separable | Inseparable | Undeci
         The text is no certificate: damaged, of a newer version, too large, or it contradicts itself.
     """
     verdict, parts, bound = certificate_text.from_json(text)
-    kinds: dict[str, type[Separable | Inseparable | Undecided]] = {
-        "separable": Separable,
-        "inseparable": Inseparable,
-        "undecided": Undecided,
-    }
-    certificate = kinds[verdict](**parts)
-    if isinstance(certificate, Separable) and bound < certificate.mistake_bound:
+    if verdict != "table":
+        return _certificate(verdict, parts, bound)
+    joint = None if parts["joint"] is None else _certificate(*parts["joint"])
+    if joint is not None and not isinstance(joint, JointCertificate):
+        raise InputError("not a certificate: what the table has for all classes at once is no joint certificate")
+    return CertificateTable({key: _certificate(*own) for key, own in parts["certificates"].items()}, joint)
+
+
+_KINDS: dict[str, type[AnyCertificate]] = {
+    "separable": Separable,
+    "inseparable": Inseparable,
+    "undecided": Undecided,
+    "jointly separable": JointSeparable,
+    "jointly inseparable": JointInseparable,
+    "jointly undecided": JointUndecided,
+}
+
+
+def _certificate(verdict: str, parts: dict[str, Any], bound: int | float) -> AnyCertificate:
+    certificate = _KINDS[verdict](**parts)
+    if isinstance(certificate, (Separable, JointSeparable)) and bound < certificate.mistake_bound:
         raise InputError(
             f"not a certificate: it states a mistake bound of {mistake_bounds.count(bound)}, but its margin and "
             f"radius imply {mistake_bounds.count(certificate.mistake_bound)}"
         )
     return certificate
-
-
-# Details ------------------------------------------------------------------------------------------------------------
-
-
-def _keep_common(owner: Certificate, proofs: tuple[str, ...]) -> None:
-    if owner.proof not in proofs:
-        raise InputError(f"proof must be {' or '.join(map(repr, proofs))}, got {owner.proof!r}")
-    if not isinstance(owner.data, Data):
-        raise InputError(f"data must be a Data, got {type(owner.data).__name__}")
-    object.__setattr__(owner, "fit_intercept", bool(owner.fit_intercept))

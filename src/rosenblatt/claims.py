@@ -44,15 +44,11 @@ class Data:
     def __post_init__(self) -> None:
         for name in ("negative", "positive", "ignored"):
             object.__setattr__(self, name, tuple(_label(value) for value in getattr(self, name)))
-        if self.n_rows < 1 or self.n_features < 1:
-            raise InputError(f"n_rows and n_features must be at least 1, got {self.n_rows} and {self.n_features}")
+        require_shape(self.n_rows, self.n_features)
         if not self.negative or not self.positive:
             raise InputError("each side needs the name of at least one label")
-        names = [(isinstance(name, str), name) for name in self.negative + self.positive + self.ignored]
-        if len(set(names)) < len(names):
-            raise InputError("a label can be on one side only")
-        if len(self.digest) != 64 or set(self.digest) - set("0123456789abcdef"):
-            raise InputError("digest must be 64 hexadecimal digits, of BLAKE3")
+        require_labels(self.negative + self.positive + self.ignored)
+        require_digest(self.digest)
 
     @classmethod
     def of(cls, X: Any, y: Any) -> Data:
@@ -169,6 +165,26 @@ def _label(value: Any) -> Label:
     if not isinstance(value, (str, int, float, bool)) or value != value or value in (math.inf, -math.inf):
         raise InputError(f"a label must be a text or a finite number, got {value!r}")
     return value
+
+
+def require_labels(labels: Sequence[Any]) -> tuple[Label, ...]:
+    """Labels as such, each of them once."""
+    names = [_label(value) for value in labels]
+    if len({(isinstance(name, str), name) for name in names}) < len(names):
+        raise InputError("a label can be on one side only")
+    return tuple(names)
+
+
+def require_shape(n_rows: int, n_features: int) -> None:
+    """Raise if there is no row, or no feature."""
+    if n_rows < 1 or n_features < 1:
+        raise InputError(f"n_rows and n_features must be at least 1, got {n_rows} and {n_features}")
+
+
+def require_digest(digest: str) -> None:
+    """Raise if it is no BLAKE3 in hexadecimal digits."""
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise InputError("digest must be 64 hexadecimal digits, of BLAKE3")
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import row_forms, row_measures, suppliers
 from rosenblatt.canonical import Signs
@@ -35,6 +37,10 @@ class Choices:
     def started(self) -> Choices:
         """The same, with the time running from now on."""
         return replace(self, deadline=None if self.time_limit is None else time.monotonic() + self.time_limit)
+
+    def remaining(self) -> float | None:
+        """Seconds until the deadline."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
@@ -89,18 +95,30 @@ class Question:
         """Candidates in floats, for these rows or others in their place; lower and upper only tell by their signs."""
         choices = self.choices
         rows = self.rows if rows is None else rows
-        unit = row_forms.unit(rows)
-        with np.errstate(all="ignore"):
-            found = suppliers.supply(
-                rows if unit == 1 else row_forms.scaled(rows, np.full(rows.shape[1], 1 / unit)),
-                self.y,
-                intercept=choices.intercept if intercept is None else intercept,
-                gap=choices.gap,
-                deadline=choices.deadline,
-                threads=choices.threads,
-            )
-            found = replace(found, b=found.b * unit)
-        if found.w is not None and not (np.isfinite(found.w).all() and math.isfinite(found.b)):
-            found = replace(found, w=None, b=0.0, lower=-math.inf)
-        good = np.isfinite(found.weights) & (found.weights > 0)
-        return replace(found, rows=found.rows[good], weights=found.weights[good])
+        return supply(rows, self.y, choices, intercept=choices.intercept if intercept is None else intercept)
+
+
+def supply(
+    rows: Rows,
+    y: NDArray[Any],
+    choices: Choices,
+    *,
+    intercept: bool,
+    supplier: Callable[..., Supply] = suppliers.supply,
+) -> Supply:
+    """Candidates in floats; lower and upper only tell by their signs and their ratio, as extreme rows are scaled."""
+    unit = row_forms.unit(rows)
+    with np.errstate(all="ignore"):
+        found = supplier(
+            rows if unit == 1 else row_forms.scaled(rows, np.full(rows.shape[1], 1 / unit)),
+            y,
+            intercept=intercept,
+            gap=choices.gap,
+            deadline=choices.deadline,
+            threads=choices.threads,
+        )
+        found = replace(found, b=found.b * unit)
+    if found.w is not None and not (np.isfinite(found.w).all() and math.isfinite(found.b)):
+        found = replace(found, w=None, b=0.0, lower=-math.inf)
+    good = np.isfinite(found.weights) & (found.weights > 0)
+    return replace(found, rows=found.rows[good], weights=found.weights[good])

@@ -92,7 +92,7 @@ class PlaneCheck:
             return rows
         W = np.asarray([float(v) for v in self.W])
         sizes = block.products(np.abs(W), rows, absolute=True) * (1 + 2 * len(W) * UNIT) + abs(self.B)
-        exact = (sizes < 2.0**52) & _are_whole(block, rows, self.used)
+        exact = (sizes < 2.0**52) & are_whole(block, rows, self.used)
         chosen = rows[exact]
         if len(chosen) == 0:
             return rows
@@ -114,13 +114,17 @@ class PlaneCheck:
         whole, unit = rounding.integers(values)
         W = self.W
         agreement = side * (sum(W[j] * x for j, x in zip(columns.tolist(), whole, strict=True)) * unit + self.B)
+        return self._remember(key, self._far_enough(agreement))
+
+    def _far_enough(self, agreement: Fraction) -> bool:
         if agreement > 0:
             self.positive_seen = True
-            holds = self.below_zero or agreement**2 >= self.threshold2
-        else:
-            holds = not self.strict and (
-                agreement**2 <= self.threshold2 if self.below_zero else agreement == 0 == self.threshold2
-            )
+            return self.below_zero or agreement**2 >= self.threshold2
+        return not self.strict and (
+            agreement**2 <= self.threshold2 if self.below_zero else agreement == 0 == self.threshold2
+        )
+
+    def _remember(self, key: bytes, holds: bool) -> bool:
         if len(self.memo) >= _MEMO:
             self.memo.clear()
         self.memo[key] = holds
@@ -139,7 +143,7 @@ class PlaneCheck:
             self.failure = f"row {row} is on the wrong side of its hyperplane, or nearer to it than {self.name} says"
 
 
-def _are_whole(block: Block, rows: IntArray, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def are_whole(block: Block, rows: IntArray, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which rows have whole numbers wherever w is not zero."""
     if block.sparse is None:
         values = block.dense[rows][:, used]

@@ -81,3 +81,14 @@ def scaled(rows: Rows, scales: FloatArray) -> Rows:
         scaled = rows.sparse.astype(np.float64)
         scaled.data = scaled.data * scales[scaled.indices]
         return sparse_rows(scaled)
+
+
+def unscaled(w: FloatArray, scales: FloatArray) -> tuple[FloatArray, int]:
+    """A normal of scaled rows as one of the rows themselves, times 2^k, and that k: the largest weight becomes about 1.
+
+    Scales are powers of two, so nothing is rounded.
+    """
+    exponents = np.frexp(w)[1] + np.frexp(scales)[1]
+    shift = -int(exponents[w != 0].max(initial=0))
+    with np.errstate(all="ignore"):
+        return np.asarray(np.ldexp(w, np.frexp(scales)[1] - 1 + shift)), shift

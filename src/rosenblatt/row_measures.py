@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import _engine, canonical, rationals, rounding
 from rosenblatt.canonical import Signs
@@ -71,8 +73,8 @@ def certain_lower(rows: Rows, y: Signs, w: FloatArray, b: float, radius: float) 
     return float(low - abs(low) * 2.0**-50) if math.isfinite(low) else -math.inf
 
 
-def equal_rows(rows: Rows, y: Signs) -> IntArray | None:
-    """Two equal rows with opposite labels, or None."""
+def equal_rows(rows: Rows, labels: NDArray[Any]) -> IntArray | None:
+    """Two equal rows with different labels (signs, or numbers of classes), or None."""
     factors = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1], dtype=np.uint64) << np.uint64(1)
-    pair = _engine.equal_rows(rows.view, (y > 0).astype(np.int16), factors | np.uint64(1))
+    pair = _engine.equal_rows(rows.view, labels.astype(np.int16), factors | np.uint64(1))
     return None if pair is None else np.array(pair, dtype=np.int64)

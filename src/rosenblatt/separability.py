@@ -16,22 +16,36 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rosenblatt import canonical, inputs, proofs, rationals, row_forms, row_measures, verdicts
+from rosenblatt import (
+    canonical,
+    inputs,
+    joint_claims,
+    joint_separability,
+    proofs,
+    rationals,
+    row_forms,
+    row_measures,
+    verdicts,
+)
 from rosenblatt.canonical import Signs
-from rosenblatt.certificate_table import AnyCertificate, CertificateTable
-from rosenblatt.certificates import Data, Inseparable, Separable, Undecided
+from rosenblatt.certificate_table import CertificateTable
+from rosenblatt.certificates import AnyCertificate, Data, Inseparable, JointData, Separable, Undecided
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, Limit
+from rosenblatt.joint_certificates import JointCertificate
+from rosenblatt.joint_search import JointQuestion
 from rosenblatt.near_rows import near_rows
 from rosenblatt.questions import Choices, Question
 from rosenblatt.suppliers import Supply
 
 __all__ = ["CertificateTable", "certify"]
+
+TwoSided: TypeAlias = Separable | Inseparable | Undecided
 
 # Up to how many numbers something is done that is not needed for the verdict.
 _TINY = 4_000  # the whole search in exact arithmetic
@@ -42,7 +56,7 @@ _LIMITS: dict[str, Limit] = {
     "gap": inputs.number(0, above=True, high=1),
     "exact": Limit(choices=("auto", True, False)),
     "time_limit": inputs.number(0, none=True),
-    "multi_class": Limit(choices=("ovr", "ovo")),
+    "multi_class": Limit(choices=("ovr", "ovo", "joint")),
     "n_jobs": Limit(choices=(None,), kind=Integral),
 }
 
@@ -56,9 +70,11 @@ def certify(
     exact: bool | Literal["auto"] = "auto",
     time_limit: float | None = None,
     n_jobs: int | None = None,
-    multi_class: Literal["ovr", "ovo"] = "ovr",
-) -> Separable | Inseparable | Undecided | CertificateTable:
+    multi_class: Literal["ovr", "ovo", "joint"] = "ovr",
+) -> AnyCertificate | CertificateTable:
     """Prove that a hyperplane separates the classes, or that none does.
+
+    With three classes or more: for each against the rest, for each pair, or for all at once.
 
     Parameters
     ----------
@@ -80,21 +96,27 @@ def certify(
         Seconds after which the search ends, for each of the certificates; then `Undecided` has the bounds reached.
     n_jobs : int, optional
         Threads; -1 for all processors. The answer is the same for any number.
-    multi_class : "ovr" or "ovo", default="ovr"
-        With three classes or more: each against the rest, or each pair.
+    multi_class : "ovr", "ovo" or "joint", default="ovr"
+        With three classes or more: each against the rest, each pair, or all at once: is there one W that gives every
+        row the highest score for its own class? With two classes all of these are one question.
 
     Returns
     -------
     Separable, Inseparable or Undecided
         For two classes. `Separable` and `Inseparable` are returned only when proved.
     CertificateTable
-        For three classes or more: a mapping from each class, or pair of classes, to its certificate.
+        For three classes or more: a mapping from each class, or pair of classes, to its certificate. Its `joint` is
+        the certificate for all at once: found with the others on small data, else when it is first asked for.
+    JointSeparable, JointInseparable or JointUndecided
+        For three classes or more with ``multi_class="joint"``.
 
     Examples
     --------
     >>> print(certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
     Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so neither can the data.
     ...
+    >>> certify([[0, 0], [2, 1], [1, 3]], ["a", "b", "c"], multi_class="joint")
+    <JointSeparable: 3 rows, 3 classes, margin 0.825722 to 0.825723>
     """
     given = {"fit_intercept": fit_intercept, "gap": gap, "exact": exact, "time_limit": time_limit}
     inputs.check_parameters("certify", given | {"multi_class": multi_class, "n_jobs": n_jobs}, _LIMITS)
@@ -107,7 +129,7 @@ def certify(
     choices = Choices(bool(fit_intercept), float(gap), exact, time_limit, threads)
     known = canonical.rows_digest(rows, threads=threads)
 
-    def answer(negative: list[int], positive: list[int]) -> AnyCertificate:
+    def answer(negative: list[int], positive: list[int]) -> TwoSided:
         side = np.zeros(len(names), np.int8)
         side[negative], side[positive] = -1, +1
         sides = side.take(codes)
@@ -117,21 +139,37 @@ def certify(
 
     if len(names) == 2:
         return answer([0], [1])
+    of_classes = JointData(*rows.shape, tuple(names), joint_claims.digest(rows, codes, known=known))
+    joint = JointQuestion(rows, codes, of_classes, choices)
+    if multi_class == "joint":
+        return joint_separability.answer(replace(joint, choices=choices.started()))
     every = range(len(names))
-    table: dict[Any, AnyCertificate] = {}
+    table: dict[Any, Any] = {}
     if multi_class == "ovr":
         for c in every:
             table[names[c]] = answer([other for other in every if other != c], [c])
     else:
         for a, b in itertools.combinations(every, 2):
             table[names[a], names[b]] = answer([a], [b])
-    return CertificateTable(table)
+
+    def jointly() -> JointCertificate:
+        return joint_separability.answer(replace(joint, choices=choices.started()), table)
+
+    if joint_separability.is_quick(joint, table):
+        return CertificateTable(table, jointly())
+
+    def jointly_later() -> JointCertificate:
+        if joint_claims.digest(rows, codes, threads=choices.threads) != of_classes.digest:
+            raise InputError("X was changed after it was certified: certify it again to have the joint answer")
+        return jointly()
+
+    return CertificateTable(table, jointly_later)
 
 
 # The question ---------------------------------------------------------------------------------------------------------
 
 
-def _decide(question: Question) -> AnyCertificate:
+def _decide(question: Question) -> TwoSided:
     rows, choices = question.rows, question.choices
     if (rows.sparse is not None or rows.shape[1] >= _MANY_FEATURES) and question.equal_rows is not None:
         return verdicts.duplicates_found(question, question.equal_rows)
@@ -155,7 +193,7 @@ def _decide(question: Question) -> AnyCertificate:
     return _undecided(question, tried) if found is None else found
 
 
-def _exactly(question: Question, first: Supply) -> AnyCertificate | None:
+def _exactly(question: Question, first: Supply) -> TwoSided | None:
     """The answer in fractions; None if time ran out."""
     choices = question.choices
     answer = rationals.min_norm_point(
@@ -171,7 +209,7 @@ def _exactly(question: Question, first: Supply) -> AnyCertificate | None:
     return verdicts.inseparable(question, answer.rows, tuple(answer.weights), "rational", None)
 
 
-def _proved(question: Question, found: Supply) -> AnyCertificate | None:
+def _proved(question: Question, found: Supply) -> TwoSided | None:
     """What a candidate proves about the rows, if anything."""
     rows, y, choices = question.rows, question.y, question.choices
     if found.w is not None and found.w.any() and (found.lower > 0 or not found.collapsed):
@@ -261,8 +299,7 @@ def _mapped_back(found: Supply, scales: FloatArray) -> Supply:
     """The hyperplane of scaled rows as one of the rows themselves: powers of two, so nothing is rounded."""
     if found.w is None:
         return found
-    exponents = np.frexp(found.w)[1] + np.frexp(scales)[1]
-    shift = -int(exponents[found.w != 0].max(initial=0))  # the largest weight becomes about 1
+    w, shift = row_forms.unscaled(found.w, scales)
     with np.errstate(all="ignore"):
-        w, b = np.ldexp(found.w, np.frexp(scales)[1] - 1 + shift), float(np.ldexp(found.b, shift))
+        b = float(np.ldexp(found.b, shift))
     return replace(found, w=w, b=b) if math.isfinite(b) else replace(found, w=None, b=0.0, lower=-math.inf)

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import canonical, inputs, witnesses
-from rosenblatt.canonical import Block, Digest, Signs
+from rosenblatt.canonical import Block, Digest
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.row_checks import TINY, UNIT, Plane, PlaneCheck, RadiusCheck
 from rosenblatt.witnesses import Point
 
 if TYPE_CHECKING:
-    from rosenblatt.certificates import Certificate, Inseparable, Margin, Separable, Undecided
+    from rosenblatt.certificates import Inseparable, Margin, Separable, Undecided
+    from rosenblatt.statements import Certificate
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def verify(certificate: Certificate, X: Any, y: Any) -> Verification:
 
     Parameters
     ----------
-    certificate : Separable, Inseparable or Undecided
+    certificate : Separable, Inseparable or Undecided, or one of their joint kin
         From `certify`, or from `certificate_from_json`.
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
         The rows, in the order that the certificate numbers them.
@@ -70,9 +71,8 @@ def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]])
 
     The answer is that of `verify` on all rows together, wherever the batches end.
     """
-    about = certificate.data
-    n_features = about.n_features
-    scan = _Scan(certificate)
+    n_features = certificate.n_features
+    scan = certificate.scan()
     first = 0
     for X, y in batches:
         if getattr(X, "shape", (1,))[0] == 0:
@@ -81,9 +81,7 @@ def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]])
         n, d = rows.shape
         if d != n_features:
             return Verification(False, (f"the data has {d} features, but the certificate speaks of {n_features}",))
-        labels = inputs.labels(y, n)
-        sides = canonical.signs(labels, about.negative, about.positive)
-        scan.look_at_labels(labels, sides, first)
+        sides = scan.sides(inputs.labels(y, n), first)
         for part, block in canonical.blocks(rows):
             scan.look_at(block, sides[part], first + part.start)
         first += n
@@ -93,32 +91,63 @@ def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]])
 # The pass -----------------------------------------------------------------------------------------------------------
 
 
-class _Scan:
+class Scan:
     """One pass over the rows: each claim about all of them is checked as they go by, and the rows named are kept."""
 
     def __init__(self, certificate: Certificate) -> None:
+        """Begin with no rows."""
         self.certificate = certificate
-        self.digest = Digest(certificate.data.n_features)
-        self.planes: list[PlaneCheck] = []
+        self.digest: Any = Digest(certificate.data.n_features)
+        self.planes: list[Any] = []
         self.radii: list[RadiusCheck] = []
         self.kept: dict[int, Point] = {}
         self.wanted_rows: list[int] = []
         self.strange_label: str | None = None
-        begin, self.finish = _CLAIMS[certificate.separable]
-        begin(certificate, self)
+        self.begin()
         self.wanted = np.asarray(sorted(set(self.wanted_rows)), dtype=np.int64)
 
-    def look_at_labels(self, labels: NDArray[Any], sides: Signs, first: int) -> None:
-        if self.strange_label is not None or sides.all():
-            return
-        ignored = canonical.signs(labels, (), self.certificate.data.ignored)
-        strange = (sides == 0) & (ignored == 0)
-        if strange.any():
+    # What a kind of certificate brings: which checks there are, the sides of rows, what the rows named must prove.
+
+    def begin(self) -> None:
+        """Say what is to be looked at."""
+        _CLAIMS[self.certificate.separable][0](self.certificate, self)
+
+    def sides(self, labels: NDArray[Any], first: int) -> NDArray[Any]:
+        """The side of each row, 0 if the certificate does not speak of it."""
+        data = self.certificate.data
+        sides = canonical.signs(labels, data.negative, data.positive)
+        if not sides.all():
+            ignored = canonical.signs(labels, (), data.ignored)
+            self.look_for_strange((sides == 0) & (ignored == 0), labels, first)
+        return sides
+
+    def look_at_planes(self, block: Block, sides: NDArray[Any], norms: FloatArray, first: int) -> None:
+        """Check the claims about every row that have not failed."""
+        planes = [check for check in self.planes if check.failure is None]
+        scores = block.products(np.asarray([check.w for check in planes]))
+        for check, column in zip(planes, scores.T, strict=True):
+            check.look_at(block, sides, column, norms, first)
+
+    def finish(self) -> list[str]:
+        """Return what is wrong with what the rows named are to prove."""
+        return _CLAIMS[self.certificate.separable][1](self.certificate, self.kept)  # type: ignore[no-any-return]
+
+    def checked(self) -> str:
+        """Return what was checked, in words."""
+        data = self.certificate.data
+        return _CHECKED[self.certificate.separable].format(n=data.n_rows, d=data.n_features)
+
+    # What is common to all.
+
+    def look_for_strange(self, strange: NDArray[np.bool_], labels: NDArray[Any], first: int) -> None:
+        """Remember the first label that the certificate does not know."""
+        if self.strange_label is None and strange.any():
             i = int(np.argmax(strange))
             name = labels[i].item() if hasattr(labels[i], "item") else labels[i]
             self.strange_label = f"row {first + i} has the label {name!r}, which the certificate does not know"
 
-    def look_at(self, block: Block, sides: Signs, first: int) -> None:
+    def look_at(self, block: Block, sides: NDArray[Any], first: int) -> None:
+        """Check some rows, and keep those that are named."""
         self.digest.update(block, sides)
         low, high = np.searchsorted(self.wanted, (first, first + len(block)))
         for row in self.wanted[low:high].tolist():
@@ -136,11 +165,10 @@ class _Scan:
             for radius in radii:
                 radius.look_at(block, squares, active, first)
             if planes:
-                scores = block.products(np.asarray([check.w for check in planes]))
-                for check, column in zip(planes, scores.T, strict=True):
-                    check.look_at(block, sides, column, norms, first)
+                self.look_at_planes(block, sides, norms, first)
 
     def verdict(self) -> Verification:
+        """Return the answer, after all rows went by."""
         data, reasons = self.certificate.data, list[str]()
         if self.digest.n_rows != data.n_rows:
             reasons.append(f"the data has {self.digest.n_rows} rows, but the certificate speaks of {data.n_rows}")
@@ -157,12 +185,12 @@ class _Scan:
             reasons.append(f"row {missing[0]} is named, but the data has no such row with a label in question")
         else:
             try:
-                reasons += self.finish(self.certificate, self.kept)
+                reasons += self.finish()
             except OverflowError as error:
                 reasons.append(str(error))
         if reasons:
             return Verification(False, tuple(reasons))
-        return Verification(True, (), _CHECKED[self.certificate.separable].format(n=data.n_rows, d=data.n_features))
+        return Verification(True, (), self.checked())
 
 
 _CHECKED = {
@@ -175,7 +203,7 @@ _CHECKED = {
 # What each kind of certificate claims -------------------------------------------------------------------------------
 
 
-def _begin_separable(certificate: Separable, scan: _Scan) -> None:
+def _begin_separable(certificate: Separable, scan: Scan) -> None:
     stated = certificate.stated
     for margin in stated.margins.values():
         augmented = margin.kind == "augmented"
@@ -201,7 +229,7 @@ def _finish_separable(certificate: Separable, kept: dict[int, Point]) -> list[st
     for margin in certificate.stated.margins.values():
         if margin.kind == "origin" and not _through_origin(margin):
             reasons.append("its hyperplane for the margin through the origin does not pass through the origin")
-        reasons += _upper_bound(margin.kind, margin.upper, margin.squared, margin.support, margin.weights, kept)
+        reasons += upper_bound(margin.kind, margin.upper, margin.squared, margin.support, margin.weights, kept)
     return reasons
 
 
@@ -210,7 +238,7 @@ def _through_origin(margin: Margin) -> bool:
     return all(plane is None or plane.b == 0 for plane in planes)
 
 
-def _begin_undecided(certificate: Undecided, scan: _Scan) -> None:
+def _begin_undecided(certificate: Undecided, scan: Scan) -> None:
     scan.wanted_rows = certificate.points.tolist()
     plane = certificate.hyperplane
     if plane is not None and certificate.lower > -math.inf:
@@ -225,10 +253,10 @@ def _finish_undecided(certificate: Undecided, kept: dict[int, Point]) -> list[st
     if not certificate.fit_intercept and certificate.hyperplane is not None and certificate.hyperplane.b != 0:
         return ["its hyperplane does not pass through the origin"]
     kind = "free" if certificate.fit_intercept else "origin"
-    return _upper_bound(kind, certificate.upper, None, certificate.points, certificate.weights, kept)
+    return upper_bound(kind, certificate.upper, None, certificate.points, certificate.weights, kept)
 
 
-def _begin_inseparable(certificate: Inseparable, scan: _Scan) -> None:
+def _begin_inseparable(certificate: Inseparable, scan: Scan) -> None:
     scan.wanted_rows = certificate.points.tolist()
     if certificate.weak is not None:
         plane: Plane = (certificate.weak.w, Fraction(certificate.weak.b))
@@ -268,7 +296,7 @@ _CLAIMS: dict[bool | None, tuple[Any, Any]] = {
 }
 
 
-def _upper_bound(
+def upper_bound(
     kind: str,
     upper: float,
     squared: Fraction | None,
