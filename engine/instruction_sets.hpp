@@ -27,8 +27,8 @@ struct Kernels {
                      int32_t n_classes, Tie tie, double* scores, int64_t* votes);
   // out[i] = w . x of row first + i. w is zero beyond column d, up to a multiple of eight.
   void (*scores)(const Rows&, const double* w, int64_t first, int64_t count, double* out);
-  // Hard-margin dual coordinate descent over some rows, in their order.
-  void (*descend)(const Rows&, Descent&, const int64_t* ids, int64_t count);
+  // Dual coordinate descent over some rows, in their order; the rows kept are moved to the front.
+  void (*descend)(const Rows&, Descent&, int64_t* ids, int64_t count);
   // Of vectors of n numbers: x . y, y += step * x, and the rotation (x, y) <- (c x + s y, c y - s x).
   double (*dot)(const double* x, const double* y, int64_t n);
   void (*add_scaled)(double step, const double* x, double* y, int64_t n);
