@@ -10,14 +10,15 @@ import numpy as np
 
 from rosenblatt import _engine
 from rosenblatt.candidates import codes_of, padded, squares
-from rosenblatt.faces import Faces
+from rosenblatt.faces import CHEAP, Faces
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious
 
 _FIRST_LOOK, _LOOK = 3, 10  # passes before a look at all rows
-_PATIENCE = 1000  # passes without progress
+_PATIENCE = 3000  # passes without progress
 _MAX_PASSES = 50_000
 _AT_ONCE = 1 << 26  # numbers visited between two looks at the clock
+_UNSETTLED = 300  # passes after which a small face is climbed on even if its rows still change
 _SETTLED = 0.1  # part of the rows between their bounds that may have changed since the last look
 
 
@@ -96,16 +97,16 @@ class _Descent:
         self.active: IntArray = np.arange(len(rows))
         self.low, self.high = -np.inf, np.inf
         self.passes = 0
-        self.faces = Faces(rows, problem.y, cost, free=self.free, bias=self.bias, late=self.late)
+        self.faces = Faces(rows, problem.y, cost, free=self.free, bias=self.bias, remaining=self._remaining)
         self.between = np.zeros(len(rows), bool)
         self.next_climb, self.pause = 0, _LOOK
         self.primal, self.dual = np.inf, -np.inf  # the best so far, and where:
         self.best = Start(np.zeros(rows.shape[1]), 0.0, np.zeros(len(rows)))
         self.mark = (0, np.inf, -np.inf)  # the last progress: pass, gap, dual
 
-    def late(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+    def _remaining(self) -> float:
+        """Seconds until the deadline."""
+        return np.inf if self.deadline is None else self.deadline - time.monotonic()
 
     def run(self) -> Solution:
         """Descend until the gap is reached, time is up, or nothing moves any more."""
@@ -114,7 +115,7 @@ class _Descent:
             found = self._look() or (self._look() if self._climb() else None)
             if found is not None:
                 return found
-            if self.late():
+            if self._remaining() <= 0:
                 return self._solution("out of time")
             if still or self._stuck():
                 return self._solution("stalled")
@@ -123,7 +124,7 @@ class _Descent:
         """Make some passes, the first over all rows, later ones without the rows dropped. Whether nothing moved."""
         problem, end = self.problem, self.passes + passes
         self.active, self.low, self.high = np.arange(len(problem.rows)), -np.inf, np.inf
-        while self.passes < end and len(self.active) and not self.late():
+        while self.passes < end and len(self.active) and self._remaining() > 0:
             whole, moved = len(self.active) == len(problem.rows), self._pass()
             change = self.bias * float(self.weights @ problem.y) if self.free else 0.0
             self.b += change
@@ -153,7 +154,7 @@ class _Descent:
             )
             kept.append(part[:stay])
             moved, lowest, highest = moved + more, min(lowest, low), max(highest, high)
-            if self.late():
+            if self._remaining() <= 0:
                 break
         self.active = kept[0] if len(kept) == 1 else np.concatenate(kept)
         self.low = lowest if lowest < 0 else -np.inf
@@ -187,7 +188,8 @@ class _Descent:
         if self.free:  # the offset in the middle between the classes
             b = 0.5 * float(margins[used & (y < 0)].min() - margins[used & (y > 0)].min())
         least = float((margins + y * b)[used].min())
-        if least > 0:  # w separates: in canonical form it has no slack
+        if least > 0:  # w separates: in canonical form, and a little more for rounding, it has no slack
+            least *= 1.0 - 1e-12
             self._offer(w / least, b / least, 0.5 * (square + ridge) / least**2)
         dual = float(self.weights.sum()) - 0.5 * square
         dual -= {"free": self.b * balance, "regularised": 0.5 * balance**2, "none": 0.0}[problem.bias]
@@ -220,7 +222,9 @@ class _Descent:
         """Climb on the face, if the rows between their bounds have settled. Whether it went up."""
         between = (self.weights > 0) & (self.weights < self.problem.cost)
         changed, self.between = int((between != self.between).sum()), between
-        if changed > _SETTLED * int(between.sum()) or self.passes < self.next_climb or self.late():
+        count = int(between.sum())
+        settled = changed <= _SETTLED * count or (count <= CHEAP and self.passes >= _UNSETTLED)
+        if not settled or self.passes < self.next_climb or self._remaining() <= 0:
             return False
         d = self.problem.rows.shape[1]
         climb = self.faces.climb(self.weights, self.w[:d], self.b, 0.1 * self.target * self.primal)

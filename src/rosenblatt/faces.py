@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 
 LARGE = 6000  # rows of a Gram matrix: above, its factorisation is too slow
 _ROOM = 1 << 28  # numbers in the copy of the rows of a face
 _ROUNDS = 10  # in which rows are put to their bounds
+_SHORT = 0.5  # of a step that had to be cut this much the rest is in vain: descend first
+CHEAP = 500  # rows: so few are solved for again and again
 _FEW = 40  # conjugate gradient steps after which rows beyond their bounds are put there
 _LITTLE = 0.1  # a gain this part of the largest one: with rows beyond their bounds, further steps are in vain
 
@@ -38,14 +41,15 @@ class Faces:
     """Climbs on one face after another, and remembers the inner products of rows."""
 
     def __init__(
-        self, rows: Rows, y: FloatArray, cost: FloatArray, *, free: bool, bias: float, late: Callable[[], bool]
+        self, rows: Rows, y: FloatArray, cost: FloatArray, *, free: bool, bias: float, remaining: Callable[[], float]
     ) -> None:
         self.rows, self.y, self.cost = rows, y, cost
         self.free = free  # the offset: Σ a_i y_i = 0
         self.bias = bias  # s²
-        self.late = late
+        self.remaining = remaining  # seconds
         self.ids: IntArray = np.zeros(0, np.int64)  # the rows whose inner products are known
         self.gram: FloatArray = np.zeros((0, 0))
+        self.spent = 0  # conjugate gradient steps so far
 
     def climb(self, weights: FloatArray, w: FloatArray, b: float, target: float) -> Climb | None:
         """Go to the best point of the face that `weights` are on, to a complementarity of `target`; None: no rise."""
@@ -55,14 +59,11 @@ class Faces:
         part = self.rows.take(ids).astype(np.float64, copy=False)
         y, cost, start = self.y[ids], self.cost[ids], weights[ids]
         at, v, balance, inside = start.copy(), w.copy(), float(weights @ self.y), np.ones(len(ids), bool)
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if len(ids) > CHEAP else CHEAP):
             some = part if inside.all() else part[inside]
-            face = _Face(some, y[inside], cost[inside], at[inside], self.free, self.bias, self.late)
+            face = _Face(some, y[inside], cost[inside], at[inside], self.free, self.bias, self.remaining)
             residual = 1.0 - face.y * (some @ v + b)
-            step, settled = face.conjugate(residual, balance, target, self._affordable(ids, part))
-            if not settled and len(ids) <= LARGE and not self.late():
-                gram = self._products(ids, part)
-                step = face.direct(residual, balance, gram if inside.all() else gram[np.ix_(inside, inside)])
+            step = self._step(face, residual, balance, target, ids, part, inside)
             rise = face.rise(residual, step)
             if rise is None:
                 break
@@ -76,22 +77,44 @@ class Faces:
             elif not self.free:
                 b = self.bias * balance
             inside[inside] = stays
-            if (length == 1.0 and stays.all()) or not stays.any() or self.late():
+            short = length < _SHORT and len(stays) > CHEAP
+            if short or (length == 1.0 and stays.all()) or not stays.any() or self.remaining() <= 0:
                 break
         return None if np.array_equal(at, start) else Climb(ids, at, v - w, b)
 
-    def _affordable(self, ids: IntArray, part: Any) -> int:
-        """How many conjugate gradient steps cost as much as a factorisation (rates by measurement, in flops/s)."""
+    def _step(
+        self,
+        face: _Face,
+        residual: FloatArray,
+        balance: float,
+        target: float,
+        ids: IntArray,
+        part: Any,
+        inside: NDArray[np.bool_],
+    ) -> FloatArray:
+        """Conjugate gradients, until they have cost as much as a factorisation would; then that."""
+        each, whole = self._seconds(ids, part)
+        possible = len(ids) <= LARGE and 2.0 * whole < self.remaining()
+        limit = max(50, int(whole / each)) - self.spent if possible else 1000
+        step, settled = np.zeros(len(residual)), False
+        if limit > 0:
+            step, settled, steps = face.conjugate(residual, balance, target, limit)
+            self.spent += steps
+        if settled or not possible:
+            return step
+        gram = self._products(ids, part)
+        return face.direct(residual, balance, gram if inside.all() else gram[np.ix_(inside, inside)])
+
+    def _seconds(self, ids: IntArray, part: Any) -> tuple[float, float]:
+        """What a conjugate gradient step and a factorisation cost, at the usual rates of one core."""
         m, d = part.shape
-        if m > LARGE:
-            return 1000
         unknown = m - len(np.intersect1d(ids, self.ids, assume_unique=True))
         if self.rows.sparse is None:
-            product, step = 2.0 * unknown * m * d / 3e10, 4.0 * m * d / 4e9
+            each, products = 4.0 * m * d / 4e9, 2.0 * unknown * m * d / 3e10
         else:
             counts = np.bincount(part.indices, minlength=1).astype(np.float64)
-            product, step = unknown / m * float(counts @ counts) / 2e8, 4.0 * part.nnz / 1.5e9
-        return max(50, int((product + m**3 / 3 / 2e10) / step))
+            each, products = 4.0 * part.nnz / 1.5e9, unknown / m * float(counts @ counts) / 2e8
+        return each + 1e-5, products + m**3 / 6e10
 
     def _products(self, ids: IntArray, part: Any) -> FloatArray:
         """The Gram matrix of some rows; inner products that are known are not computed again."""
@@ -122,9 +145,11 @@ class _Face:
     weights: FloatArray
     free: bool
     bias: float
-    late: Callable[[], bool]
+    remaining: Callable[[], float]
 
-    def conjugate(self, residual: FloatArray, balance: float, target: float, limit: int) -> tuple[FloatArray, bool]:
+    def conjugate(
+        self, residual: FloatArray, balance: float, target: float, limit: int
+    ) -> tuple[FloatArray, bool, int]:
         """Conjugate gradients: the step, and whether that is all there is to gain here."""
         y, m = self.y, len(self.y)
         step = np.zeros(m)
@@ -133,28 +158,29 @@ class _Face:
             residual = residual - self._curved(step)
             residual -= y * (float(y @ residual) / m)
         way, square, most = residual.copy(), float(residual @ residual), 0.0
+        count = 0
         for count in range(limit):
             reached = self.weights + step
             beyond = bool(((reached < 0) | (reached > self.cost)).any())
             reached = np.clip(reached, 0.0, self.cost)
             short = np.maximum(residual, 0.0) @ (self.cost - reached) - np.minimum(residual, 0.0) @ reached
-            if short <= target or self.late():
-                return step, True
+            if short <= target or self.remaining() <= 0:
+                return step, True, count
             curved = self._curved(way)
             if self.free:
                 curved -= y * (float(y @ curved) / m)
             curvature = float(way @ curved)
             if curvature <= 1e-15 * float(way @ way):
-                return step, False
+                return step, False, count
             length = square / curvature
             step += length * way
             residual = residual - length * curved
             gain, before, square = 0.5 * length * square, square, float(residual @ residual)
             most = max(most, gain)
             if beyond and (gain <= _LITTLE * most or count >= _FEW):
-                return step, True
+                return step, True, count
             way = residual + square / before * way
-        return step, False
+        return step, False, count
 
     def direct(self, residual: FloatArray, balance: float, gram: FloatArray) -> FloatArray:
         """Solve by a Cholesky factorisation of the inner products."""
@@ -178,16 +204,23 @@ class _Face:
         return np.asarray(self.y * signed)
 
     def rise(self, residual: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray, float] | None:
-        """Go along the step, rows stopping at their bounds, halving it until the dual rises: weights, shift, length."""
-        length = 1.0
-        while length > 1e-4:
+        """Go along the step, rows stopping at their bounds, if the dual rises: the weights, their shift of w, how far.
+
+        Else half as far, and so on; at last only until the first row is at its bound, which always is a rise.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            room = np.where(step > 0, self.cost - self.weights, -self.weights) / step
+        first = min(1.0, float(np.min(room[step != 0], initial=1.0)))
+        lengths = [length for length in 0.5 ** np.arange(6) if length > first]
+        for length in (*lengths, first):
             moved = np.clip(self.weights + length * step, 0.0, self.cost)
+            if length == first < 1.0:
+                moved[room == first] = np.where(step > 0, self.cost, 0.0)[room == first]
             way = moved - self.weights
             shift = self.part.T @ (self.y * way)
             curvature = float(shift @ shift) + self.bias * float(self.y @ way) ** 2
             if float(residual @ way) > 0.5 * curvature:
                 return moved, shift, length
-            length *= 0.5
         return None
 
     def _curved(self, way: FloatArray) -> FloatArray:
