@@ -118,6 +118,8 @@ class Faces:
 
     def _products(self, ids: IntArray, part: Any) -> FloatArray:
         """The Gram matrix of some rows; inner products that are known are not computed again."""
+        if np.array_equal(ids, self.ids):
+            return self.gram
         known, here, there = np.intersect1d(ids, self.ids, assume_unique=True, return_indices=True)[:3]
         gram = np.empty((len(ids), len(ids)))
         fresh = np.ones(len(ids), bool)
@@ -206,16 +208,18 @@ class _Face:
     def rise(self, residual: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray, float] | None:
         """Go along the step, rows stopping at their bounds, if the dual rises: the weights, their shift of w, how far.
 
-        Else half as far, and so on; at last only until the first row is at its bound, which always is a rise.
+        Else half as far, and so on; then until half of the rows are at a bound, a quarter, and so on; at last only
+        until the first one is, which always is a rise. The steps of a face without curvature are that long.
         """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             room = np.where(step > 0, self.cost - self.weights, -self.weights) / step
-        first = min(1.0, float(np.min(room[step != 0], initial=1.0)))
-        lengths = [length for length in 0.5 ** np.arange(6) if length > first]
-        for length in (*lengths, first):
+        room[~(step != 0)] = np.inf
+        stops = np.sort(room)[len(room) // 2 ** np.arange(1, len(room).bit_length() + 1)]
+        halves = 0.5 ** np.arange(6)
+        for length in map(float, (*halves[halves > stops[-1]], *stops[stops < halves[-1]], min(1.0, stops[-1]))):
             moved = np.clip(self.weights + length * step, 0.0, self.cost)
-            if length == first < 1.0:
-                moved[room == first] = np.where(step > 0, self.cost, 0.0)[room == first]
+            there = room <= length
+            moved[there] = np.where(step > 0, self.cost, 0.0)[there]  # whatever rounding says
             way = moved - self.weights
             shift = self.part.T @ (self.y * way)
             curvature = float(shift @ shift) + self.bias * float(self.y @ way) ** 2
