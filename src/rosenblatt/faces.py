@@ -3,8 +3,8 @@
     max over a_F   Σ a_i − ½‖Σ a_i y_i x_i‖² − ½ s² (Σ a_i y_i)²,      Σ a_i y_i = 0 if the offset is free
 
 Coordinate descent finds the rows between the bounds soon and their weights slowly; with the rows known, the weights
-are the solution of linear equations (GPCG: Moré, Toraldo, SIAM J. Optim. 1 (1991)). Rows that the solution takes over
-a bound are put there and the rest is solved again; the straight way to the end is then taken as far as it rises.
+are the solution of linear equations (GPCG: Moré, Toraldo, SIAM J. Optim. 1 (1991)). A step towards it is taken as far
+as the dual rises, rows that it takes over a bound stop there, and the rest is solved again.
 """
 
 from __future__ import annotations
