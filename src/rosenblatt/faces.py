@@ -49,7 +49,9 @@ class Faces:
         self.remaining = remaining  # seconds
         self.ids: IntArray = np.zeros(0, np.int64)  # the rows whose inner products are known
         self.gram: FloatArray = np.zeros((0, 0))
-        self.spent = 0  # conjugate gradient steps so far
+        self.spent = (
+            0  # conjugate gradient steps so far, of earlier climbs less and less while no inner product is known
+        )
 
     def climb(self, weights: FloatArray, w: FloatArray, b: float, target: float) -> Climb | None:
         """Go to the best point of the face that `weights` are on, to a complementarity of `target`; None: no rise."""
@@ -57,6 +59,8 @@ class Faces:
         if not 0 < len(ids) * (1 if self.rows.sparse is not None else len(w)) <= _ROOM:
             return None
         part = self.rows.take(ids).astype(np.float64, copy=False)
+        if len(self.ids) == 0:
+            self.spent //= 2
         y, cost, start = self.y[ids], self.cost[ids], weights[ids]
         at, v, balance, inside = start.copy(), w.copy(), float(weights @ self.y), np.ones(len(ids), bool)
         for _ in range(_ROUNDS if len(ids) > CHEAP else CHEAP):
