@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -455,20 +456,34 @@ nb::tuple sizes(AnyArray values) {
 }
 
 nb::tuple descend(nb::handle rows_handle, Array1<int16_t> codes, Array1<double> norms, Output1<double> weights,
-                  Output1<double> w, double b, double bias, Array1<int64_t> ids) {
+                  Output1<double> w, double b, double bias, Output1<int64_t> ids, std::optional<Array1<double>> cost,
+                  double low, double high) {
   const Rows& rows = rows_of(rows_handle);
   const size_t n = static_cast<size_t>(rows.n);
   require(codes.shape(0) == n && norms.shape(0) == n && weights.shape(0) == n, "a code, norm and weight for each row");
+  require(!cost || cost->shape(0) == n, "a cost for each row");
   require(static_cast<int64_t>(w.shape(0)) >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight");
   bool inside = true;
   for (size_t t = 0; t < ids.shape(0); ++t) inside &= ids(t) >= 0 && ids(t) < rows.n;
   require(inside, "a row number is not a row");
-  Descent descent{codes.data(), norms.data(), weights.data(), w.data(), b, bias, 0};
+  Descent descent{codes.data(),
+                  norms.data(),
+                  cost ? cost->data() : nullptr,
+                  weights.data(),
+                  w.data(),
+                  b,
+                  bias,
+                  low,
+                  high,
+                  HUGE_VAL,
+                  -HUGE_VAL,
+                  0,
+                  0};
   {
     nb::gil_scoped_release unlocked;
     kernels().descend(rows, descent, ids.data(), static_cast<int64_t>(ids.shape(0)));
   }
-  return nb::make_tuple(descent.b, descent.moved);
+  return nb::make_tuple(descent.b, descent.moved, descent.kept, descent.lowest, descent.highest);
 }
 
 std::vector<std::string> instruction_sets() {
@@ -570,8 +585,9 @@ NB_MODULE(_engine, m) {
         "Two equal rows with different codes, or None.");
   m.def("sizes", &sizes, "values"_a, "Whether all numbers are finite, the largest size, and whether there is a zero.");
   m.def("descend", &descend, "rows"_a, "codes"_a, "norms"_a, "weights"_a, "w"_a, nb::kw_only(), "b"_a, "bias"_a,
-        "ids"_a,
-        "Visit some rows once in hard-margin dual coordinate descent: the offset, and how many weights moved.");
+        "ids"_a, "cost"_a = nb::none(), "low"_a = -HUGE_VAL, "high"_a = HUGE_VAL,
+        "Visit some rows once in dual coordinate descent: the offset, how many weights moved, how many rows were kept "
+        "(the first of `ids` then), and the lowest and highest of their projected gradients.");
   m.def("instruction_sets", &instruction_sets, "What this machine can run, slowest first.");
   m.def("instruction_set", [] { return std::string(kernels().name); }, "What is in use.");
   m.def("use_instruction_set", &use_instruction_set, "name"_a, "For tests: every choice gives the same bits.");

@@ -34,8 +34,8 @@ struct Kernels {
                    double* largest);
   Sizes (*sizes)(const void* values, Values type, int64_t count);
   void (*hashes)(const Rows&, const uint64_t* factors, int64_t first, int64_t count, uint64_t* out);
-  // Hard-margin dual coordinate descent over some rows, in their order.
-  void (*descend)(const Rows&, Descent&, const int64_t* ids, int64_t count);
+  // Dual coordinate descent over some rows, in their order; the rows kept are moved to the front.
+  void (*descend)(const Rows&, Descent&, int64_t* ids, int64_t count);
   // Of vectors of n numbers: x . y, y += step * x, and the rotation (x, y) <- (c x + s y, c y - s x).
   double (*dot)(const double* x, const double* y, int64_t n);
   void (*add_scaled)(double step, const double* x, double* y, int64_t n);

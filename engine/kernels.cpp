@@ -383,28 +383,49 @@ void joint_vote(const double* products, int64_t n_points, const int32_t* rows, c
   }
 }
 
-// Hard-margin dual coordinate descent, one visit to each of some rows.
+// Dual coordinate descent for the soft and the hard margin, one visit to each of some rows.
 //
-//     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  a >= 0,      w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
+//     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  0 <= a_i <= c_i,   w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
 //
-// Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1, with U = infinity: row i is given the weight that
-// makes y_i (w . x_i + b) = 1, or 0 if that would be negative. A row of zeros (norm 0) has no such weight and is passed
-// over. With s = 0 there is no offset. The sums are those of the rows (lanes.hpp); nothing is fused.
-void descend(const Rows& rows, Descent& descent, const int64_t* ids, int64_t count) {
+// Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1: row i is given the weight that makes
+// y_i (w . x_i + b) = 1, or the bound that is next to it. Without costs (U = infinity) this is the hard margin, and a row
+// of zeros, which no weight brings to 1, is passed over. With s = 0 there is no offset.
+//
+// Shrinking (their Algorithm 3): a row at a bound whose gradient y_i (w . x_i + b) - 1 says by more than `low` or `high`
+// that it stays there is neither changed nor kept. The rows kept are left at the front of ids, in their order.
+// The sums are those of the rows (lanes.hpp); nothing is fused.
+void descend(const Rows& rows, Descent& descent, int64_t* ids, int64_t count) {
   with_view(rows, true, [&](auto view) {
+    constexpr int64_t kFurther = 16;
     const int64_t distance = view.ahead();
     for (int64_t t = 0; t < count; ++t) {
       if (t + distance < count) view.fetch(ids[t + distance]);
+      if (t + distance + kFurther < count) view.announce(ids[t + distance + kFurther]);
       const int64_t i = ids[t];
-      const double y = descent.codes[i] == 1 ? 1.0 : -1.0;
-      if (!(descent.norms[i] > 0)) continue;
+      const double y = descent.codes[i] == 1 ? 1.0 : -1.0, weight = descent.weights[i];
+      const double cost = descent.cost ? descent.cost[i] : HUGE_VAL;
+      if (!(descent.norms[i] > 0) && cost == HUGE_VAL) continue;
       double score;
       view.template dots<1>(i, const_cast<const double* const*>(&descent.w), &score);
-      double step = (1.0 - y * (score + descent.b)) / descent.norms[i];
-      if (descent.weights[i] + step < 0) step = -descent.weights[i];
+      const double gradient = y * (score + descent.b) - 1.0;
+      double projected = gradient;
+      if (weight <= 0) {
+        if (gradient > descent.high) continue;
+        if (gradient > 0) projected = 0;
+      } else if (weight >= cost) {
+        if (gradient < descent.low) continue;
+        if (gradient < 0) projected = 0;
+      }
+      ids[descent.kept++] = i;
+      if (projected < descent.lowest) descent.lowest = projected;
+      if (projected > descent.highest) descent.highest = projected;
+      if (projected == 0) continue;
+      double step = -gradient / descent.norms[i], moved = weight + step;
+      if (moved < 0) moved = 0, step = -weight;
+      if (moved > cost) moved = cost, step = cost - weight;
       if (step == 0) continue;
       ++descent.moved;
-      descent.weights[i] += step;
+      descent.weights[i] = moved;
       view.add(i, step * y, descent.w);
       descent.b += step * y * descent.bias;
     }

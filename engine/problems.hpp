@@ -76,15 +76,18 @@ struct Turn {
   int64_t first, count, have;
 };
 
-// The state of a hard-margin dual coordinate descent (kernels.cpp, descend).
+// The state of a dual coordinate descent (kernels.cpp, descend).
 struct Descent {
-  const int16_t* codes;  // 1 for rows of label +1
-  const double* norms;   // |x_i|^2 + bias
-  double* weights;       // the dual variables, one for each row
-  double* w;             // sum of weights_i y_i x_i, zero beyond column d
-  double b;              // the offset
-  double bias;           // s^2 for the constant feature s; 0: no offset
-  int64_t moved;         // how many rows changed their weight
+  const int16_t* codes;    // 1 for rows of label +1
+  const double* norms;     // |x_i|^2 + bias
+  const double* cost;      // the highest weight of each row; null: any weight, the hard margin
+  double* weights;         // the dual variables, one for each row
+  double* w;               // sum of weights_i y_i x_i, zero beyond column d
+  double b;                // the offset
+  double bias;             // s^2 for the constant feature s; 0: no offset
+  double low, high;        // a row at a bound whose gradient is beyond these is dropped
+  double lowest, highest;  // of the projected gradients of the rows that are kept
+  int64_t moved, kept;     // how many rows changed their weight; how many were kept
 };
 
 // The sizes of some numbers.

@@ -67,7 +67,7 @@ class Descent:
         ids = self.active[_engine.order(task.seed, self.passes, len(self.active))]
         step = max(1, _AT_ONCE // task.rows.shape[1])
         for first in range(0, len(ids), step):
-            self.b, more = _engine.descend(
+            self.b, more, *_ = _engine.descend(
                 task.rows.view,
                 task.codes,
                 self.norms,
