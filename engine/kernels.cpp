@@ -421,6 +421,15 @@ void scores(const Rows& rows, const double* w, int64_t first, int64_t count, dou
   });
 }
 
+// Rows added one after the other, those of coefficient 0 passed over without a look at them.
+void combine(const Rows& rows, const double* coefficients, int64_t first, int64_t count, double* out) {
+  with_view(rows, true, [&](auto view) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (coefficients[i] != 0) view.add(first + i, coefficients[i], out);
+    }
+  });
+}
+
 // Hard-margin dual coordinate descent, one visit to each of some rows.
 //
 //     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  a >= 0,      w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
@@ -492,6 +501,7 @@ const Kernels table = {NAME_OF(INSTRUCTION_SET),
                        vote,
                        joint_vote,
                        scores,
+                       combine,
                        descend,
                        dot,
                        add_scaled,

@@ -104,7 +104,7 @@ class _Search:
                 break
             worse = 0 if slope.residue < 0.9 * least else worse + 1
             least = min(least, slope.residue)
-            if late() or worse > 12:
+            if late() or worse > 30:
                 break
             if not self._step(slope, sigma):
                 break

@@ -22,6 +22,8 @@ from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combin
 _SAMPLE = 2000  # rows of the first sample, or ten for each feature
 _GROWTH = 8  # of samples
 _LOOSE = 1e-3  # the gap on a sample: the next one moves the hyperplane by more
+_FIRST = 1e-4  # the gap of the first round
+_WIDEST = 4.0  # the first width: every row bends the objective, and the first step is a least-squares fit
 _ROUNDS = 40
 
 
@@ -40,18 +42,6 @@ class _Level:
     rows: Rows
     y: FloatArray
     cost: FloatArray
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One pass over the rows of a level: what is settled outside of a band around the margin, what is in question."""
-
-    residuals: FloatArray  # r_i = 1 − y_i(w·x_i + b)
-    loss: float  # Σ c_i max(0, r_i)
-    active: IntArray  # rows with |r_i| within the band
-    pull: FloatArray  # Σ c_i y_i x_i of the rows above the band
-    balance: float
-    settled: float
 
 
 class _Newton:
@@ -100,9 +90,9 @@ class _Newton:
     def _judged(self, weights: FloatArray) -> Solution:
         problem, b = self.problem, self.b - float(self.shift @ self.w)
         if problem.bias == "free":
-            low, high = best_offset(problem, scores(problem.rows, self.w))
+            low, high = best_offset(problem, scores(problem.rows, self.w, threads=self.threads))
             b = 0.5 * (low + high)
-        found = judge(problem, self.w, b, weights)
+        found = judge(problem, self.w, b, weights, threads=self.threads)
         status = "solved" if found.gap <= self.gap else "out of time" if self.late() else "stalled"
         return Solution(self.w, b, found.weights, found.primal, found.dual, found.gap, status, self.steps)
 
@@ -149,60 +139,90 @@ class _Newton:
 
     def _settle(self, level: _Level, weights: FloatArray | None, band: float, gap: float) -> FloatArray:
         """Solve for the rows within the band, look at all, and go on with another band until the gap is reached."""
-        width = min(1.0, band)
-        target = max(gap, 1e-4)
-        look = self._look(level, band)
-        for turn in range(_ROUNDS):
-            active = look.active
-            if weights is None:
-                part_weights = level.cost[active] * np.clip(0.5 + look.residuals[active] / width, 0.0, 1.0)
-            else:
-                part_weights = weights[active]
-            point = Point(self.w, self.b, part_weights, width=width, scale=self.scale)
+        residuals = self._residuals(level)
+        width = min(_WIDEST, band)
+        if weights is None:
+            weights = level.cost * np.clip(0.5 + residuals / width, 0.0, 1.0)
+        active = np.abs(residuals) <= band
+        above = np.where(active | (residuals < 0.0), 0.0, level.cost)
+        pull, balance = self._combination(level, above), float(above @ level.y)
+        target = max(gap, _FIRST)
+        for _ in range(_ROUNDS):
+            ids = np.flatnonzero(active)
             part = Part(
-                self._gather(level.rows, active),
-                level.y[active],
-                level.cost[active],
-                self.problem.bias,
-                look.pull,
-                look.balance,
-                look.settled,
+                self._gather(level.rows, ids), level.y[ids], level.cost[ids], self.problem.bias, pull, balance,
+                float(above.sum()),
             )
+            point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
             minimise(part, point, gap=target, late=self.late)
-            self.w, self.b, self.scale = point.w, point.b, point.scale
             self.steps += point.steps
-            weights = np.where(look.residuals > band, level.cost, 0.0)
-            weights[active] = point.weights
-            before, wide = look.residuals, band
-            look = self._look(level, band)
-            primal = 0.5 * float(self.w @ self.w) + look.loss
-            if self.problem.bias == "regularised":
-                primal += 0.5 * self.b**2
-            wrong = primal - point.primal  # what rows cost that were settled on the wrong side
-            if wrong + point.gap * point.primal <= gap * primal or self.late():
+            self.scale = point.scale
+            before, w, b = residuals, self.w, self.b
+            self.w, self.b = point.w, point.b
+            residuals = self._residuals(level)
+            weights = above.copy()
+            weights[ids] = point.weights
+            primal = self._primal(level, residuals)
+            lower = point.primal * (1.0 - point.gap)
+            if primal - lower <= gap * primal or self.late():
                 break
+            wrong = primal - point.primal  # what rows cost that were settled on the wrong side
             if not point.gap <= target and wrong <= 0.1 * gap * primal:
                 break  # the part will not get any better
-            crossed = (np.abs(before) > wide) & (before * look.residuals < 0.0)
-            if crossed.any():
-                band = 2.0 * float(np.abs(look.residuals[crossed]).max())
-                band = max(band, 0.25 * wide) if turn < 6 else max(band, 2.0 * wide)
-                look = self._look(level, band)
+            crossed = ~active & (before * residuals < 0.0)
+            step = self._best_step(level, before, residuals, w, b)
+            moved = residuals - before
+            if step < 1.0:
+                self.w, self.b = w + step * (self.w - w), b + step * (self.b - b)
+                residuals = before + step * moved
+            band = min(band, 4.0 * _typical(moved))
+            free = (weights > 0.0) & (weights < level.cost)
+            active = (np.abs(residuals) <= band) | crossed | free
+            now_above = np.where(active | (residuals < 0.0), 0.0, level.cost)
+            pull = pull + self._combination(level, now_above - above)
+            above, balance = now_above, float(now_above @ level.y)
             target = max(gap * 0.5, min(target, 0.1 * wrong / primal))
-            width = min(1.0, band, 5.0 * point.width)
+            width = min(_WIDEST, 5.0 * point.width)
         return weights
+
+    def _primal(self, level: _Level, residuals: FloatArray) -> float:
+        own = float(self.w @ self.w) + (self.b**2 if self.problem.bias == "regularised" else 0.0)
+        return 0.5 * own + float(level.cost @ np.maximum(residuals, 0.0))
+
+    def _best_step(self, level: _Level, before: FloatArray, after: FloatArray, w: FloatArray, b: float) -> float:
+        """How far to go from the last point to this one, by the objective over all rows."""
+        dw, moved = self.w - w, after - before
+        base, bend = float(w @ dw), float(dw @ dw)
+        if self.problem.bias == "regularised":
+            base += b * (self.b - b)
+            bend += (self.b - b) ** 2
+        costs = level.cost * moved
+
+        def slope(step: float) -> float:
+            return base + step * bend + float(costs @ (before + step * moved > 0.0))
+
+        if slope(1.0) <= 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+        return high if low == 0.0 else low
 
     def _gather(self, rows: Rows, ids: IntArray) -> Any:
         part = rows.take(ids).astype(np.float64, copy=False)
         return part - self.shift if rows.dense is not None and self.problem.bias == "free" else part
 
-    def _look(self, level: _Level, band: float) -> _Look:
+    def _residuals(self, level: _Level) -> FloatArray:
         b = self.b - float(self.shift @ self.w)
-        residuals = 1.0 - level.y * (scores(level.rows, self.w) + b)
-        loss = float(level.cost @ np.maximum(residuals, 0.0))
-        above = np.where(residuals > band, level.cost, 0.0)
-        problem = Problem(level.rows, level.y, level.cost, self.problem.bias)
-        balance = float(above @ level.y)
-        pull = combination(problem, above) - balance * self.shift
-        active = np.flatnonzero(np.abs(residuals) <= band)
-        return _Look(residuals, loss, active, pull, balance, float(above.sum()))
+        return np.asarray(1.0 - level.y * (scores(level.rows, self.w, threads=self.threads) + b))
+
+    def _combination(self, level: _Level, weights: FloatArray) -> FloatArray:
+        """The sum of a_i y_i x_i over shifted rows."""
+        of_rows = combination(Problem(level.rows, level.y, level.cost), weights, threads=self.threads)
+        return of_rows - float(weights @ level.y) * self.shift
+
+
+def _typical(moved: FloatArray) -> float:
+    """The size of a typical change; a few rows with rare features may have moved much further."""
+    return float(np.median(np.abs(moved[:: 1 + len(moved) // 10_000]))) / 0.6745
