@@ -19,8 +19,8 @@ from rosenblatt.augmented_lagrangian import Part, Point, minimise
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, scores
 
-_SAMPLE = 2000  # rows of the first sample, or ten for each feature
-_GROWTH = 8  # of samples
+_SAMPLE = 500  # rows of the first sample, or five for each feature
+_GROWTH = 6  # of samples
 _LOOSE = 1e-3  # the gap on a sample: the next one moves the hyperplane by more
 _FIRST = 1e-4  # the gap of the first round
 _WIDEST = 4.0  # the first width: every row bends the objective, and the first step is a least-squares fit
@@ -101,7 +101,7 @@ class _Newton:
     def _from_samples(self) -> float:
         """A hyperplane from samples of growing size, and how wide a band around its margin is in question."""
         n, d = self.problem.rows.shape
-        size = max(_SAMPLE, 10 * d)
+        size = max(_SAMPLE, 5 * d)
         band = np.inf
         random = np.random.default_rng(0)
         while 3 * size < n and not self.late():
@@ -142,10 +142,11 @@ class _Newton:
         residuals = self._residuals(level)
         width = min(_WIDEST, band)
         if weights is None:
-            weights = level.cost * np.clip(0.5 + residuals / width, 0.0, 1.0)
+            weights = 0.5 * level.cost
         active = np.abs(residuals) <= band
         above = np.where(active | (residuals < 0.0), 0.0, level.cost)
         pull, balance = self._combination(level, above), float(above @ level.y)
+        held = np.zeros(len(active), bool)  # settled once, and wrongly
         target = max(gap, _FIRST)
         for _ in range(_ROUNDS):
             ids = np.flatnonzero(active)
@@ -175,14 +176,15 @@ class _Newton:
             if step < 1.0:
                 self.w, self.b = w + step * (self.w - w), b + step * (self.b - b)
                 residuals = before + step * moved
-            band = min(band, 4.0 * _typical(moved))
+            band = min(band, 4.0 * _typical(moved), 4.0 * point.width)
             free = (weights > 0.0) & (weights < level.cost)
-            active = (np.abs(residuals) <= band) | crossed | free
+            held |= crossed
+            active = (np.abs(residuals) <= band) | held | free
             now_above = np.where(active | (residuals < 0.0), 0.0, level.cost)
             pull = pull + self._combination(level, now_above - above)
             above, balance = now_above, float(now_above @ level.y)
             target = max(gap * 0.5, min(target, 0.1 * wrong / primal))
-            width = min(_WIDEST, 5.0 * point.width)
+            width = min(5.0 * point.width, max(band, point.width))
         return weights
 
     def _primal(self, level: _Level, residuals: FloatArray) -> float:
