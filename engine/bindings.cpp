@@ -447,6 +447,18 @@ NumpyArray<double> combine(nb::handle rows_handle, Array1<double> coefficients, 
   return to_numpy(std::move(sum));
 }
 
+void gram(const SparseRows& sparse, Array1<int64_t> ids, Array1<double> coefficients, Output2<double> out) {
+  const Rows& rows = sparse.rows;
+  const size_t d = static_cast<size_t>(rows.d);
+  require(ids.shape(0) == coefficients.shape(0), "a coefficient for each row");
+  require(out.shape(0) == d && out.shape(1) == d, "the matrix must have a row and a column for each feature");
+  bool inside = true;
+  for (size_t t = 0; t < ids.shape(0); ++t) inside &= ids(t) >= 0 && ids(t) < rows.n;
+  require(inside, "a row number is not a row");
+  nb::gil_scoped_release unlocked;
+  kernels().gram(rows, ids.data(), coefficients.data(), static_cast<int64_t>(ids.shape(0)), out.data());
+}
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const Kernels* const* k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);
@@ -542,6 +554,8 @@ NB_MODULE(_engine, m) {
   m.def("scores", &scores, "rows"_a, "w"_a, "out"_a, nb::kw_only(), "threads"_a = 1, "The products of all rows with w.");
   m.def("combine", &combine, "rows"_a, "coefficients"_a, nb::kw_only(), "threads"_a = 1,
         "The sum of all rows, each times its coefficient.");
+  m.def("gram", &gram, "rows"_a, "ids"_a, "coefficients"_a, "out"_a,
+        "Add the products x x' of some sparse rows, each times its coefficient, to the lower triangle of a matrix.");
   m.def("descend", &descend, "rows"_a, "codes"_a, "norms"_a, "weights"_a, "w"_a, nb::kw_only(), "b"_a, "bias"_a,
         "ids"_a,
         "Visit some rows once in hard-margin dual coordinate descent: the offset, and how many weights moved.");

@@ -145,6 +145,9 @@ def scores(
 def combine(
     rows: DenseRows | SparseRows, coefficients: NDArray[np.float64], *, threads: int = 1
 ) -> NDArray[np.float64]: ...
+def gram(
+    rows: SparseRows, ids: NDArray[np.int64], coefficients: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...
 def descend(
     rows: DenseRows | SparseRows,
     codes: NDArray[np.int16],

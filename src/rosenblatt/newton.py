@@ -17,6 +17,7 @@ import numpy as np
 from rosenblatt import inputs
 from rosenblatt.augmented_lagrangian import Part, Point, minimise
 from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.row_products import copied
 from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, scores
 
 _SAMPLE = 500  # rows of the first sample, or five for each feature
@@ -101,7 +102,7 @@ class _Newton:
     def _from_samples(self) -> float:
         """A hyperplane from samples of growing size, and how wide a band around its margin is in question."""
         n, d = self.problem.rows.shape
-        size = max(_SAMPLE, 5 * d)
+        size = max(_SAMPLE, 10 * d)
         band = np.inf
         random = np.random.default_rng(0)
         while 3 * size < n and not self.late():
@@ -148,14 +149,20 @@ class _Newton:
         pull, balance = self._combination(level, above), float(above @ level.y)
         held = np.zeros(len(active), bool)  # settled once, and wrongly
         target = max(gap, _FIRST)
+        primal = self._primal(level, residuals)
         for _ in range(_ROUNDS):
             ids = np.flatnonzero(active)
             part = Part(
-                self._gather(level.rows, ids), level.y[ids], level.cost[ids], self.problem.bias, pull, balance,
+                copied(level.rows, ids, self.shift if self.shift.any() else None),
+                level.y[ids],
+                level.cost[ids],
+                self.problem.bias,
+                pull,
+                balance,
                 float(above.sum()),
             )
             point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
-            minimise(part, point, gap=target, late=self.late)
+            minimise(part, point, gap=target, floor=0.5 * primal if len(ids) < len(active) else 0.0, late=self.late)
             self.steps += point.steps
             self.scale = point.scale
             before, w, b = residuals, self.w, self.b
@@ -176,6 +183,7 @@ class _Newton:
             if step < 1.0:
                 self.w, self.b = w + step * (self.w - w), b + step * (self.b - b)
                 residuals = before + step * moved
+                primal = self._primal(level, residuals)
             band = min(band, 4.0 * _typical(moved), 4.0 * point.width)
             free = (weights > 0.0) & (weights < level.cost)
             held |= crossed
@@ -210,10 +218,6 @@ class _Newton:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
         return high if low == 0.0 else low
-
-    def _gather(self, rows: Rows, ids: IntArray) -> Any:
-        part = rows.take(ids).astype(np.float64, copy=False)
-        return part - self.shift if rows.dense is not None and self.problem.bias == "free" else part
 
     def _residuals(self, level: _Level) -> FloatArray:
         b = self.b - float(self.shift @ self.w)
