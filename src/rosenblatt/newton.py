@@ -22,7 +22,7 @@ from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combin
 
 _SAMPLE = 500  # rows of the first sample, or five for each feature
 _GROWTH = 6  # of samples
-_LOOSE = 1e-3  # the gap on a sample: the next one moves the hyperplane by more
+_LOOSE = 1e-2  # the gap on a sample: the next one moves the hyperplane by more
 _FIRST = 1e-4  # the gap of the first round
 _WIDEST = 4.0  # the first width: every row bends the objective, and the first step is a least-squares fit
 _ROUNDS = 40
@@ -117,7 +117,7 @@ class _Newton:
         """How far residuals may move on the next level: as they moved on this one, less for its larger size."""
         ids = slice(0, 2000)
         moved = level.rows.block(ids) @ (self.w - w) + (self.b - b - float(self.shift @ (self.w - w)))
-        return 4.0 * float(np.sqrt(np.mean(moved**2) / _GROWTH))
+        return 4.0 * _typical(moved) / float(np.sqrt(_GROWTH))
 
     def _sample(self, size: int, random: np.random.Generator) -> _Level:
         """So many rows, of each class in proportion but not too few; their costs scaled to the sum of all."""
@@ -162,7 +162,8 @@ class _Newton:
                 float(above.sum()),
             )
             point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
-            minimise(part, point, gap=target, floor=0.5 * primal if len(ids) < len(active) else 0.0, late=self.late)
+            floor = 0.5 * primal if len(ids) < len(active) else 0.0
+            minimise(part, point, gap=target, floor=floor, late=self.late)
             self.steps += point.steps
             self.scale = point.scale
             before, w, b = residuals, self.w, self.b
@@ -175,7 +176,7 @@ class _Newton:
             if primal - lower <= gap * primal or self.late():
                 break
             wrong = primal - point.primal  # what rows cost that were settled on the wrong side
-            if not point.gap <= target and wrong <= 0.1 * gap * primal:
+            if not point.gap <= target and point.primal >= floor and wrong <= 0.1 * gap * primal:
                 break  # the part will not get any better
             crossed = ~active & (before * residuals < 0.0)
             step = self._best_step(level, before, residuals, w, b)
@@ -217,7 +218,7 @@ class _Newton:
         for _ in range(12):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-        return high if low == 0.0 else low
+        return low
 
     def _residuals(self, level: _Level) -> FloatArray:
         b = self.b - float(self.shift @ self.w)
