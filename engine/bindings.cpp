@@ -551,7 +551,8 @@ NB_MODULE(_engine, m) {
   m.def("scan", &scan_rows, "rows"_a, "codes"_a, nb::kw_only(), "n_classes"_a, "w"_a, "threshold"_a, "room"_a = 0,
         "scores"_a = nb::none(), "threads"_a = 1,
         "Score all rows: the lowest of each class, their rows, and the rows that score worst below the thresholds.");
-  m.def("scores", &scores, "rows"_a, "w"_a, "out"_a, nb::kw_only(), "threads"_a = 1, "The products of all rows with w.");
+  m.def("scores", &scores, "rows"_a, "w"_a, "out"_a, nb::kw_only(), "threads"_a = 1,
+        "The products of all rows with w.");
   m.def("combine", &combine, "rows"_a, "coefficients"_a, nb::kw_only(), "threads"_a = 1,
         "The sum of all rows, each times its coefficient.");
   m.def("gram", &gram, "rows"_a, "ids"_a, "coefficients"_a, "out"_a,

@@ -5,7 +5,10 @@ a, residuals r_i = 1 − y_i(w·x_i + b) and σ_i = min(c_i, A) / ε, a round mi
 
     ½‖w‖² − u·w − βb + Σ max { t r_i − (t − a_i)² / (2 σ_i) : 0 ≤ t ≤ c_i }
 
-which is smooth and piecewise quadratic: its gradient is (w − u − Σ p_i y_i x_i, −β − Σ p_i y_i), p = clip(a + σr, 0, c),
+which is smooth and piecewise quadratic. With p = clip(a + σr, 0, c) its gradient is
+
+    (w − u − Σ p_i y_i x_i,  −β − Σ p_i y_i)
+
 and only the rows J with 0 < a_i + σ_i r_i < c_i bend it. Then a becomes p, and ε, the width in r over which a weight
 goes from 0 to its cost, is made smaller. Near the end J has about as many rows as there are features.
 (Rockafellar 1976 for the multipliers; Qi and Sun 1993 for Newton on such a gradient.)
@@ -14,7 +17,7 @@ goes from 0 to its cost, is made smaller. Near the end J has about as many rows 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -76,17 +79,24 @@ def minimise(part: Part, point: Point, *, gap: float, floor: float, late: Callab
 
     An objective below the floor ends it too: rows are missing that would hold the hyperplane back.
     """
-    search = _Search(part, point)
+    with np.errstate(over="ignore", invalid="ignore"):  # a step that is not finite is not made
+        return _minimise(part, point, gap, floor, late)
+
+
+def _minimise(part: Part, point: Point, gap: float, floor: float, late: Callable[[], bool]) -> Point:
+    search, best = _Search(part, point), replace(point)
     for _ in range(_ROUNDS):
-        before = point.gap
         settled = search.round(gap, floor, late)
-        if point.gap <= gap or point.primal < floor or late() or not np.isfinite(point.gap):
+        better = point.gap < best.gap
+        if better or point.primal < floor:
+            best = replace(point)
+        if point.gap <= gap or point.primal < floor or late():
             break
-        if not settled and point.gap >= before:  # rounding: a narrower width would only make it worse
+        if not settled and not better:  # rounding: a narrower width would only make it worse
             break
         point.width *= _SHRINK
         point.scale = max(point.scale, min(float(part.cost.max()), 2.0 * float(point.weights.max())))
-    return point
+    return replace(best, steps=point.steps)
 
 
 class _Search:
@@ -144,7 +154,10 @@ class _Search:
         """One Newton step with a line search. Whether there was anywhere to go."""
         part, point = self.part, self.point
         bent = np.flatnonzero((slope.ahead > 0.0) & (slope.ahead < part.cost))
-        dw, db = self._direction(bent, sigma[bent], slope)
+        try:
+            dw, db = self._direction(bent, sigma[bent], slope)
+        except LinAlgError:
+            return False
         if not np.isfinite(dw).all() or not np.isfinite(db):
             return False
         moved = part.rows.times(dw)

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rosenblatt import inputs
 from rosenblatt.augmented_lagrangian import Part, Point, minimise
-from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.row_products import copied
+from rosenblatt.inputs import FloatArray, Rows
+from rosenblatt.row_products import products
 from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, scores
 
 _SAMPLE = 500  # rows of the first sample, or five for each feature
 _GROWTH = 6  # of samples
 _LOOSE = 1e-2  # the gap on a sample: the next one moves the hyperplane by more
 _FIRST = 1e-4  # the gap of the first round
+_WARM = 0.5  # the first band from a start
 _WIDEST = 4.0  # the first width: every row bends the objective, and the first step is a least-squares fit
 _ROUNDS = 40
 
@@ -69,17 +69,18 @@ class _Newton:
         else:
             self.w, self.b = start.w.copy(), start.b + float(self.shift @ start.w)
             weights = np.clip(start.weights, 0.0, problem.cost)
-            self.scale = 2.0 * float(weights.max())
-            band = 0.5
+            self.scale = 2.0 * float(weights.max()) or np.inf
+            band = _WARM
         target = 0.5 * self.gap
-        for _ in range(4):
+        solutions = []
+        for _ in range(3):
             weights = self._settle(whole, weights, band, target)
-            solution = self._judged(weights)
-            if solution.solved or self.late():
+            solutions.append(self._judged(weights))
+            if solutions[-1].status != "stalled":
                 break
             target *= 0.2
-            band = 0.05
-        return solution
+            band = 0.1 * _WARM
+        return min(solutions, key=lambda solution: solution.gap)
 
     def _centre(self) -> None:
         """Dense features far from 0 would drown their differences in rounding; sparse ones stay sparse."""
@@ -153,7 +154,7 @@ class _Newton:
         for _ in range(_ROUNDS):
             ids = np.flatnonzero(active)
             part = Part(
-                copied(level.rows, ids, self.shift if self.shift.any() else None),
+                products(level.rows, ids, self.shift if self.shift.any() else None, threads=self.threads),
                 level.y[ids],
                 level.cost[ids],
                 self.problem.bias,
@@ -163,7 +164,7 @@ class _Newton:
             )
             point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
             floor = 0.5 * primal if len(ids) < len(active) else 0.0
-            minimise(part, point, gap=target, floor=floor, late=self.late)
+            point = minimise(part, point, gap=target, floor=floor, late=self.late)
             self.steps += point.steps
             self.scale = point.scale
             before, w, b = residuals, self.w, self.b

@@ -12,6 +12,7 @@ and Σ a_i y_i is free (what LIBLINEAR solves). "none": b = 0, and Σ a_i y_i is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -53,6 +54,8 @@ class Judgement:
     @property
     def gap(self) -> float:
         """(P − D) / P: no answer is better than this one by a larger part. 0 if P is 0."""
+        if not math.isfinite(self.primal - self.dual):
+            return math.inf
         return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
@@ -135,7 +138,7 @@ def best_offset(problem: Problem, products: FloatArray) -> tuple[float, float]:
 
 
 def _quantile(values: FloatArray, costs: FloatArray, needed: float) -> float:
-    """The first value at which the costs, in the order of the values, add up to what is needed. By selection, in O(n)."""
+    """The first value at which the costs, in the order of values, add up to what is needed: by selection, in O(n)."""
     below = 0.0
     while len(values) > 64:
         pivot = _median(values)
@@ -174,7 +177,7 @@ def feasible(problem: Problem, weights: FloatArray) -> FloatArray:
 
 
 def _balanced(y: FloatArray, cost: FloatArray, weights: FloatArray) -> FloatArray:
-    """a − θy, clipped, with θ such that Σ a_i y_i is 0: it falls as θ rises, with minus the number of unclipped rows."""
+    """a − θy, clipped, with Σ a_i y_i = 0; as θ rises this sum falls, its slope minus the number of unclipped rows."""
     low, high = -float(cost.max()), float(cost.max())
     shift = 0.0
     for _ in range(100):
