@@ -33,9 +33,8 @@ def solve_soft_margin(
     best = obvious(problem)
     if best is not None:
         return best
-    choices = {"gap": gap, "deadline": deadline, "threads": threads}
     for solver in (*_solvers(problem), _continuation):
-        found: Solution = solver(problem, start=start, **choices)
+        found = solver(problem, gap=gap, start=start, deadline=deadline, threads=threads)
         best = found if best is None else _best(problem, best, found, gap, threads)
         if best.status != "stalled":
             break
@@ -65,7 +64,7 @@ def soft_margin_path_solutions(
             start = None if last is None else _grown(*last)
             solution = solve_soft_margin(at, gap=gap, start=start, deadline=deadline, threads=threads)
             if not _at_cost(at, solution):
-                solution = _hardened(at, solution, gap, threads)
+                solution = _hardened(at, solution, gap, threads) or solution
         found[k], last = solution, (at, solution)
     return [found[k] for k in range(len(Cs))]
 
@@ -100,9 +99,9 @@ def _continuation(
             break
         if not (found.weights >= at.cost)[problem.cost > at.cost].any():  # then larger costs change nothing
             found = solver(at, gap=0.1 * gap, start=start, deadline=deadline, threads=threads)
-            held = _hardened(problem, found, gap, threads)
-            if held.solved:
-                return held
+            hard = _hardened(problem, found, gap, threads)
+            if hard is not None:
+                return hard
             break
     return solver(problem, gap=gap, start=start, deadline=deadline, threads=threads)
 
@@ -144,15 +143,15 @@ def _is_hard(problem: Problem, solution: Solution) -> bool:
     return not slack(problem, solution.w, solution.b)[problem.cost > 0].any()
 
 
-def _hardened(problem: Problem, solution: Solution, gap: float, threads: int) -> Solution:
-    """A solution lengthened so that rounding leaves no slack, if that solves the problem; else the solution itself."""
+def _hardened(problem: Problem, solution: Solution, gap: float, threads: int) -> Solution | None:
+    """A solution lengthened so that rounding leaves no slack, if that solves the problem."""
     counted = problem.cost > 0
     shortest = 1.0 - float(slack(problem, solution.w, solution.b, threads=threads)[counted].max())
     if shortest < 0.5:
-        return solution
+        return None
     longer = 1.0 if shortest == 1.0 else (1.0 + 1e-14) / shortest
     w, b = longer * solution.w, longer * solution.b
     judged = judge(problem, w, b, solution.weights, threads=threads)
     if judged.gap > gap:
-        return solution
+        return None
     return replace(solution, w=w, b=b, primal=judged.primal, dual=judged.dual, gap=judged.gap, status="solved")

@@ -17,7 +17,7 @@ from rosenblatt import inputs
 from rosenblatt.augmented_lagrangian import Part, Point, minimise
 from rosenblatt.inputs import FloatArray, Rows
 from rosenblatt.row_products import products
-from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, scores
+from rosenblatt.soft_margin import Problem, Solution, Start, Status, best_offset, combination, judge, obvious, scores
 
 _SAMPLE = 500  # rows of the first sample, or five for each feature
 _GROWTH = 6  # of samples
@@ -95,7 +95,7 @@ class _Newton:
             low, high = best_offset(problem, scores(problem.rows, self.w, threads=self.threads))
             b = 0.5 * (low + high)
         found = judge(problem, self.w, b, weights, threads=self.threads)
-        status = "solved" if found.gap <= self.gap else "out of time" if self.late() else "stalled"
+        status: Status = "solved" if found.gap <= self.gap else "out of time" if self.late() else "stalled"
         return Solution(self.w, b, found.weights, found.primal, found.dual, found.gap, status, self.steps)
 
     # Samples --------------------------------------------------------------------------------------------------------

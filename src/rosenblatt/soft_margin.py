@@ -22,6 +22,7 @@ from rosenblatt import _engine
 from rosenblatt.inputs import FloatArray, Rows
 
 Bias: TypeAlias = Literal["free", "regularised", "none"]
+Status: TypeAlias = Literal["solved", "stalled", "out of time"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Solution:
     primal: float
     dual: float
     gap: float
-    status: Literal["solved", "stalled", "out of time"]
+    status: Status
     steps: int  # Newton steps, or passes
 
     @property
