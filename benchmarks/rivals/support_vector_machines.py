@@ -1,4 +1,4 @@
-"""LIBSVM and LIBLINEAR through scikit-learn, on the hinge loss: how long they take, and how far they stay off the optimum.
+"""LIBSVM and LIBLINEAR through scikit-learn, on the hinge loss: what they take, and how far they stay off the optimum.
 
 LIBLINEAR has no free bias: it regularises it, as an added feature of 1, which is our bias="regularised" exactly. It is
 driven by its number of passes, with its tolerance out of the way, until the excess of its objective is small enough.
