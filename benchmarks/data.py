@@ -79,3 +79,42 @@ def mnist(n: int) -> Data:
     (X, y), (X_test, y_test) = (real_data.mnist(part) for part in ("train", "t10k"))
     scale = np.float32(255)
     return Data(X[:n] / scale, y[:n].astype(np.int64), X_test / scale, y_test.astype(np.int64))
+
+
+# Real data with labels -1 and +1: every divisor-th row ----------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def a9a(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Incomes above and below 50,000 dollars: 32,561 × 123 binary features, CSR."""
+    X, y = real_data.libsvm("a9a", "a9a.gz")
+    return X[::divisor], y[::divisor]
+
+
+@lru_cache(maxsize=1)
+def spambase(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Spam and other mail: 4,601 × 57 frequencies, standardised."""
+    X, y = real_data.table("spambase", "spambase.data")
+    return _standardised(X[::divisor]), np.where(y[::divisor] > 0, 1.0, -1.0)
+
+
+@lru_cache(maxsize=1)
+def covtype(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Lodgepole pine against other forests: 581,012 × 54, standardised."""
+    X, y = real_data.table("covtype", "covtype.csv.gz", names=True)
+    return _standardised(X[::divisor]), np.where(y[::divisor] == 2, 1.0, -1.0)
+
+
+@lru_cache(maxsize=1)
+def newsgroups(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Computers and science against the rest of 20 newsgroups: tf-idf of words seen twice, CSR, 18,846 texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts, groups = real_data.newsgroup_texts()
+    X = TfidfVectorizer(min_df=2).fit_transform(texts[::divisor])
+    return X, np.where([group.startswith(("comp", "sci")) for group in groups[::divisor]], 1.0, -1.0)
+
+
+def _standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -84,27 +84,38 @@ def sms_spam() -> tuple[Any, NDArray[Any]]:
 
 def newsgroups(groups: Sequence[str] | None = None, part: str = "train") -> tuple[Any, NDArray[Any]]:
     """Letters to some newsgroups, or all twenty, with their headers, as counts of their words."""
-    return _archive(path("20newsgroups", "20news-bydate.tar.gz"), f"20news-bydate-{part}", groups, "latin-1")
+    texts, names = newsgroup_texts(groups, part)
+    return _counts(texts), np.asarray(names)
+
+
+def newsgroup_texts(groups: Sequence[str] | None = None, part: str = "") -> tuple[list[str], list[str]]:
+    """Letters to some newsgroups, or all twenty, of the part "train" or "test", or of both."""
+    archive = path("20newsgroups", "20news-bydate.tar.gz")
+    return _texts(archive, ("train", "test") if not part else (part,), groups, "latin-1", "20news-bydate-")
 
 
 def imdb(part: str) -> tuple[Any, NDArray[Any]]:
     """25,000 film reviews, neg or pos, as counts of their words."""
-    return _archive(path("imdb", "aclImdb_labeled.tar.xz"), part, ("neg", "pos"), "utf-8")
+    texts, names = _texts(path("imdb", "aclImdb_labeled.tar.xz"), (part,), ("neg", "pos"), "utf-8")
+    return _counts(texts), np.asarray(names)
 
 
-def _archive(file: Path, part: str, classes: Sequence[str] | None, encoding: str) -> tuple[Any, NDArray[Any]]:
-    """The texts below ``.../part/class/`` in an archive, in its order."""
-    names, texts = [], []
+def _texts(
+    file: Path, parts: Sequence[str], classes: Sequence[str] | None, encoding: str, prefix: str = ""
+) -> tuple[list[str], list[str]]:
+    """The texts below ``.../part/class/`` in an archive, in its order, and their classes."""
+    folders = [prefix + part for part in parts]
+    texts, names = [], []
     with tarfile.open(file) as archive:
         for member in archive:
             parents = member.name.split("/")[:-1]
-            wanted = len(parents) >= 2 and parents[-2] == part and (classes is None or parents[-1] in classes)
+            wanted = len(parents) >= 2 and parents[-2] in folders and (classes is None or parents[-1] in classes)
             if member.isfile() and wanted:
                 content = archive.extractfile(member)
                 assert content is not None
                 texts.append(content.read().decode(encoding))
                 names.append(parents[-1])
-    return _counts(texts), np.asarray(names)
+    return texts, names
 
 
 def _counts(texts: Sequence[str]) -> Any:

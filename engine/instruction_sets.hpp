@@ -27,6 +27,11 @@ struct Kernels {
                      int32_t n_classes, Tie tie, double* scores, int64_t* votes);
   // out[i] = w . x of row first + i. w is zero beyond column d, up to a multiple of eight.
   void (*scores)(const Rows&, const double* w, int64_t first, int64_t count, double* out);
+  // out += the sum of coefficients[i] times row first + i, in this order; out has d places.
+  void (*combine)(const Rows&, const double* coefficients, int64_t first, int64_t count, double* out);
+  // out += the sum of coefficients[i] x x' over sparse rows x = row ids[i]; d x d, only below the diagonal and on it
+  // where the columns of a row rise.
+  void (*gram)(const Rows&, const int64_t* ids, const double* coefficients, int64_t count, double* out);
   // Scores and squared lengths of rows, likewise (measures.hpp, also for the rest).
   void (*measures)(const Rows&, const double* w, int64_t first, int64_t count, double* score, double* square);
   void (*flag_below)(double* scores, const int16_t* codes, int64_t count, const double* bar, uint8_t* below);
