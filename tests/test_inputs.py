@@ -297,7 +297,7 @@ def test_a_wrong_parameter_is_named_with_what_is_allowed_and_what_came(estimator
 
 
 def test_every_parameter_with_a_limit_is_tested():
-    from rosenblatt.classifier import LIMITS
+    from rosenblatt.mistake_driven import LIMITS
 
     assert set(WRONG) == set(LIMITS)
     assert set(Perceptron().get_params()) - set(LIMITS) == {"random_state", "class_weight"}

@@ -21,8 +21,13 @@ _HOME = {
     "CertificateTable": "certificate_table",
     "Hyperplane": "hyperplane",
     "Inseparable": "certificates",
+    "MaxMargin": "margin_classifiers",
     "Perceptron": "perceptrons",
     "Separable": "certificates",
+    "SoftMargin": "soft_margin_classifiers",
+    "SoftMarginCV": "margin_paths",
+    "SoftMarginPath": "margin_paths",
+    "Suspects": "wrong_labels",
     "Undecided": "certificates",
     "VotedPerceptron": "perceptrons",
     "certificate_from_json": "certificates",
@@ -30,6 +35,8 @@ _HOME = {
     "errors": "",
     "load_model": "model_file",
     "save": "model_file",
+    "soft_margin_path": "margin_paths",
+    "suspects": "wrong_labels",
     "textbook": "",
     "to_onnx": "onnx_export",
     "verify": "certificates",
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
     from rosenblatt.certificates import verify as verify
     from rosenblatt.certificates import verify_batches as verify_batches
     from rosenblatt.hyperplane import Hyperplane as Hyperplane
+    from rosenblatt.margin_classifiers import MaxMargin as MaxMargin
     from rosenblatt.model_file import load_model as load_model
     from rosenblatt.model_file import save as save
     from rosenblatt.onnx_export import to_onnx as to_onnx
@@ -56,6 +64,12 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import Perceptron as Perceptron
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
     from rosenblatt.separability import certify as certify
+    from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
+    from rosenblatt.margin_paths import SoftMarginCV as SoftMarginCV
+    from rosenblatt.margin_paths import SoftMarginPath as SoftMarginPath
+    from rosenblatt.margin_paths import soft_margin_path as soft_margin_path
+    from rosenblatt.wrong_labels import Suspects as Suspects
+    from rosenblatt.wrong_labels import suspects as suspects
 
 
 def __getattr__(name: str) -> Any:

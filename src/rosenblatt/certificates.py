@@ -115,6 +115,9 @@ class Certificate:
     def __hash__(self) -> int:
         return hash(self.to_json())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return certificate_from_json, (self.to_json(),)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separable(Certificate):

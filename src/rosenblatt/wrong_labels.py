@@ -1,0 +1,3 @@
+"""x"""
+class Suspects: pass
+def suspects(): pass
