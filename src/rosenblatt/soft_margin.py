@@ -33,6 +33,15 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Start:
+    """Where a solver may begin: the hyperplane and dual weights of a similar problem."""
+
+    w: FloatArray
+    b: float
+    weights: FloatArray  # of any size: a solver clips them to the costs
+
+
+@dataclass(frozen=True)
 class Judgement:
     """Both objectives at a point, and what is left between them."""
 
@@ -63,6 +72,15 @@ class Solution:
     def solved(self) -> bool:
         """Whether the gap asked for was reached."""
         return self.status == "solved"
+
+
+def obvious(problem: Problem) -> Solution | None:
+    """The answer where no solver is needed: nothing costs anything, or with a free offset only one class does."""
+    positive, negative = (bool((problem.cost[problem.y == sign] > 0).any()) for sign in (1.0, -1.0))
+    if (positive and negative) or ((positive or negative) and problem.bias != "free"):
+        return None
+    n, d = problem.rows.shape
+    return Solution(np.zeros(d), float(positive) - float(negative), np.zeros(n), 0.0, 0.0, 0.0, "solved", 0)
 
 
 def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray) -> Judgement:
