@@ -254,6 +254,10 @@ class SoftMarginCV(SoftMarginClassifier):
         warn_of_gaps(type(self).__name__, [*solutions, *(one for _, part in scored for one in part)], float(self.gap))
         return self
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _grid(self.Cs)
+
     def _fold(
         self,
         rows: inputs.Rows,
