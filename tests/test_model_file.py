@@ -211,7 +211,7 @@ class Perceptron(rb.Perceptron):
 
 @pytest.mark.parametrize("model", [make_pipeline(rb.Perceptron()), None, rb.Perceptron, Perceptron()], ids=repr)
 def test_something_else_is_not_saved(model, tmp_path):
-    with pytest.raises(InputError, match="save takes one of AveragedPerceptron, MaxMargin, .*, got"):
+    with pytest.raises(InputError, match=r"save takes one of AveragedPerceptron, MaxMargin, .*, got"):
         rb.save(model, tmp_path / "model")
 
 

@@ -182,7 +182,7 @@ class MaxMargin(MarginClassifier):
         self._keep_support([_hard_support(certificate, y) for certificate in proved])
         self.margin_ = one_or_each([certificate.margin for certificate in proved])
         self.gap_ = max(certificate.gap for certificate in proved)
-        self.certificate_ = proved[0] if len(classes) == 2 else CertificateTable(dict(found.items()))
+        self.certificate_ = found if isinstance(found, CertificateTable) else proved[0]
         if self.gap_ > self.gap:
             warnings.warn(
                 f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within gap={self.gap:g}: "

@@ -90,7 +90,7 @@ def soft_margin_path(
 
 
 def _grid(Cs: Any) -> FloatArray:
-    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+    if isinstance(Cs, Integral) and Cs is not True:
         if Cs < 1:
             raise InputError(f"Cs must be at least one value of C, got {Cs}")
         return np.logspace(-4, 4, int(Cs))
@@ -114,7 +114,7 @@ def _path(
     def solve(problem: Problem) -> list[Solution]:
         found = margins.soft_margin_path_solutions(
             problem,
-            grid[order],
+            grid[order].tolist(),
             gap=float(model.gap),
             deadline=model._deadline(),
             threads=threads // at_once,
