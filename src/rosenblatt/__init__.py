@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from rosenblatt.certificates import verify_batches as verify_batches
     from rosenblatt.hyperplane import Hyperplane as Hyperplane
     from rosenblatt.margin_classifiers import MaxMargin as MaxMargin
+    from rosenblatt.margin_paths import SoftMarginCV as SoftMarginCV
+    from rosenblatt.margin_paths import SoftMarginPath as SoftMarginPath
+    from rosenblatt.margin_paths import soft_margin_path as soft_margin_path
     from rosenblatt.model_file import load_model as load_model
     from rosenblatt.model_file import save as save
     from rosenblatt.onnx_export import to_onnx as to_onnx
@@ -65,9 +68,6 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
     from rosenblatt.separability import certify as certify
     from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
-    from rosenblatt.margin_paths import SoftMarginCV as SoftMarginCV
-    from rosenblatt.margin_paths import SoftMarginPath as SoftMarginPath
-    from rosenblatt.margin_paths import soft_margin_path as soft_margin_path
     from rosenblatt.wrong_labels import Suspects as Suspects
     from rosenblatt.wrong_labels import suspects as suspects
 

@@ -185,10 +185,10 @@ class MaxMargin(MarginClassifier):
         self.certificate_ = found if isinstance(found, CertificateTable) else proved[0]
         if self.gap_ > self.gap:
             warnings.warn(
-                f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within gap={self.gap:g}: "
-                "the classes are separated, but a hyperplane of a larger margin may exist. Give it more time "
-                "(time_limit), scale the features (sklearn.preprocessing.StandardScaler), or accept it with a larger "
-                "gap.",
+                f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within "
+                f"gap={self.gap:g}: the classes are separated, but a hyperplane of a larger margin may exist. Give it "
+                "more time (time_limit), scale the features (sklearn.preprocessing.StandardScaler), or accept it with "
+                "a larger gap.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -151,9 +151,9 @@ def suspects(
     Examples
     --------
     >>> from rosenblatt import suspects
-    >>> found = suspects([[1], [2], [3], [4], [5], [6], [7]], [0, 0, 1, 0, 1, 1, 1])
-    >>> found.at_least, found.at_most, found.ranking[:2]
-    (1, 1, array([2, 3]))
+    >>> found = suspects([[1], [2], [3], [4], [5], [6], [7]], [0, 0, 0, 1, 0, 1, 1])
+    >>> found.at_least, found.at_most, found.witnesses[0].points
+    (1, 1, array([0, 3, 4]))
     """
     given = {"fit_intercept": fit_intercept, "max_witnesses": max_witnesses, "time_limit": time_limit, "n_jobs": n_jobs}
     inputs.check_parameters("suspects", given, _LIMITS)
