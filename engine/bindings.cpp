@@ -14,6 +14,7 @@
 #include "instruction_sets.hpp"
 #include "min_norm.hpp"
 #include "passes.hpp"
+#include "products.hpp"
 #include "scan.hpp"
 
 namespace nb = nanobind;
@@ -427,6 +428,37 @@ nb::tuple descend(nb::handle rows_handle, Array1<int16_t> codes, Array1<double> 
   return nb::make_tuple(descent.b, descent.moved);
 }
 
+void scores(nb::handle rows_handle, Array1<double> w, Output1<double> out, int threads) {
+  const Rows& rows = rows_of(rows_handle);
+  require(static_cast<int64_t>(w.shape(0)) >= (rows.d + 7) / 8 * 8, "weights must be padded to a multiple of eight");
+  require(out.shape(0) == static_cast<size_t>(rows.n), "a score for each row");
+  nb::gil_scoped_release unlocked;
+  score_rows(rows, w.data(), out.data(), threads);
+}
+
+NumpyArray<double> combine(nb::handle rows_handle, Array1<double> coefficients, int threads) {
+  const Rows& rows = rows_of(rows_handle);
+  require(coefficients.shape(0) == static_cast<size_t>(rows.n), "a coefficient for each row");
+  std::vector<double> sum(static_cast<size_t>(rows.d));
+  {
+    nb::gil_scoped_release unlocked;
+    combine_rows(rows, coefficients.data(), sum.data(), threads);
+  }
+  return to_numpy(std::move(sum));
+}
+
+void gram(const SparseRows& sparse, Array1<int64_t> ids, Array1<double> coefficients, Output2<double> out) {
+  const Rows& rows = sparse.rows;
+  const size_t d = static_cast<size_t>(rows.d);
+  require(ids.shape(0) == coefficients.shape(0), "a coefficient for each row");
+  require(out.shape(0) == d && out.shape(1) == d, "the matrix must have a row and a column for each feature");
+  bool inside = true;
+  for (size_t t = 0; t < ids.shape(0); ++t) inside &= ids(t) >= 0 && ids(t) < rows.n;
+  require(inside, "a row number is not a row");
+  nb::gil_scoped_release unlocked;
+  kernels().gram(rows, ids.data(), coefficients.data(), static_cast<int64_t>(ids.shape(0)), out.data());
+}
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const Kernels* const* k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);
@@ -519,6 +551,12 @@ NB_MODULE(_engine, m) {
   m.def("scan", &scan_rows, "rows"_a, "codes"_a, nb::kw_only(), "n_classes"_a, "w"_a, "threshold"_a, "room"_a = 0,
         "scores"_a = nb::none(), "threads"_a = 1,
         "Score all rows: the lowest of each class, their rows, and the rows that score worst below the thresholds.");
+  m.def("scores", &scores, "rows"_a, "w"_a, "out"_a, nb::kw_only(), "threads"_a = 1,
+        "The products of all rows with w.");
+  m.def("combine", &combine, "rows"_a, "coefficients"_a, nb::kw_only(), "threads"_a = 1,
+        "The sum of all rows, each times its coefficient.");
+  m.def("gram", &gram, "rows"_a, "ids"_a, "coefficients"_a, "out"_a,
+        "Add the products x x' of some sparse rows, each times its coefficient, to the lower triangle of a matrix.");
   m.def("descend", &descend, "rows"_a, "codes"_a, "norms"_a, "weights"_a, "w"_a, nb::kw_only(), "b"_a, "bias"_a,
         "ids"_a,
         "Visit some rows once in hard-margin dual coordinate descent: the offset, and how many weights moved.");

@@ -27,6 +27,11 @@ struct Kernels {
                      int32_t n_classes, Tie tie, double* scores, int64_t* votes);
   // out[i] = w . x of row first + i. w is zero beyond column d, up to a multiple of eight.
   void (*scores)(const Rows&, const double* w, int64_t first, int64_t count, double* out);
+  // out += the sum of coefficients[i] times row first + i, in this order; out has d places.
+  void (*combine)(const Rows&, const double* coefficients, int64_t first, int64_t count, double* out);
+  // out += the sum of coefficients[i] x x' over sparse rows x = row ids[i]; d x d, only below the diagonal and on it
+  // where the columns of a row rise.
+  void (*gram)(const Rows&, const int64_t* ids, const double* coefficients, int64_t count, double* out);
   // Hard-margin dual coordinate descent over some rows, in their order.
   void (*descend)(const Rows&, Descent&, const int64_t* ids, int64_t count);
   // Of vectors of n numbers: x . y, y += step * x, and the rotation (x, y) <- (c x + s y, c y - s x).

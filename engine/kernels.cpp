@@ -421,6 +421,36 @@ void scores(const Rows& rows, const double* w, int64_t first, int64_t count, dou
   });
 }
 
+// Rows added one after the other, those of coefficient 0 passed over without a look at them.
+void combine(const Rows& rows, const double* coefficients, int64_t first, int64_t count, double* out) {
+  with_view(rows, true, [&](auto view) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (coefficients[i] != 0) view.add(first + i, coefficients[i], out);
+    }
+  });
+}
+
+// Products of the non-zeros of a row with each other: a row of k non-zeros costs k (k + 1) / 2, whatever d is. One row
+// after the other, so the order of each sum is that of the list.
+template <class T, class I>
+void gram_of(const Sparse<T, I>& view, int64_t d, const int64_t* ids, const double* coefficients, int64_t count,
+             double* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    const I first = view.starts[ids[i]], end = view.starts[ids[i] + 1];
+    for (I k = first; k < end; ++k) {
+      const double step = coefficients[i] * static_cast<double>(view.data[k]);
+      double* row = out + static_cast<int64_t>(view.columns[k]) * d;
+      for (I l = first; l <= k; ++l) row[view.columns[l]] += step * static_cast<double>(view.data[l]);
+    }
+  }
+}
+template <class View>
+void gram_of(const View&, int64_t, const int64_t*, const double*, int64_t, double*) {}  // dense rows are for BLAS
+
+void gram(const Rows& rows, const int64_t* ids, const double* coefficients, int64_t count, double* out) {
+  with_view(rows, true, [&](auto view) { gram_of(view, rows.d, ids, coefficients, count, out); });
+}
+
 // Hard-margin dual coordinate descent, one visit to each of some rows.
 //
 //     min_a  1/2 |sum a_i y_i (x_i, s)|^2 - sum a_i,  a >= 0,      w = sum a_i y_i x_i,  b = b_0 + s^2 sum a_i y_i
@@ -492,6 +522,8 @@ const Kernels table = {NAME_OF(INSTRUCTION_SET),
                        vote,
                        joint_vote,
                        scores,
+                       combine,
+                       gram,
                        descend,
                        dot,
                        add_scaled,

@@ -139,6 +139,15 @@ def scan(
     scores: NDArray[np.float64] | None = None,
     threads: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
+def scores(
+    rows: DenseRows | SparseRows, w: NDArray[np.float64], out: NDArray[np.float64], *, threads: int = 1
+) -> None: ...
+def combine(
+    rows: DenseRows | SparseRows, coefficients: NDArray[np.float64], *, threads: int = 1
+) -> NDArray[np.float64]: ...
+def gram(
+    rows: SparseRows, ids: NDArray[np.int64], coefficients: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...
 def descend(
     rows: DenseRows | SparseRows,
     codes: NDArray[np.int16],

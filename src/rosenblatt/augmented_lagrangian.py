@@ -5,7 +5,10 @@ a, residuals r_i = 1 − y_i(w·x_i + b) and σ_i = min(c_i, A) / ε, a round mi
 
     ½‖w‖² − u·w − βb + Σ max { t r_i − (t − a_i)² / (2 σ_i) : 0 ≤ t ≤ c_i }
 
-which is smooth and piecewise quadratic: its gradient is (w − u − Σ p_i y_i x_i, −β − Σ p_i y_i), p = clip(a + σr, 0, c),
+which is smooth and piecewise quadratic. With p = clip(a + σr, 0, c) its gradient is
+
+    (w − u − Σ p_i y_i x_i,  −β − Σ p_i y_i)
+
 and only the rows J with 0 < a_i + σ_i r_i < c_i bend it. Then a becomes p, and ε, the width in r over which a weight
 goes from 0 to its cost, is made smaller. Near the end J has about as many rows as there are features.
 (Rockafellar 1976 for the multipliers; Qi and Sun 1993 for Newton on such a gradient.)
@@ -14,14 +17,16 @@ goes from 0 to its cost, is made smaller. Near the end J has about as many rows 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse import issparse
 
 from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.row_products import RowProducts
 
 LARGE = 3000  # unknowns of a Newton system: above, conjugate gradients
 _SHRINK = 0.2  # of the width, between rounds
@@ -33,7 +38,7 @@ _CACHED = 6000  # rows whose inner products are kept
 class Part:
     """Rows whose weights are sought, and what the settled rows add."""
 
-    rows: Any  # m x d of float64, dense or CSR
+    rows: RowProducts
     y: FloatArray
     cost: FloatArray
     bias: Literal["free", "regularised", "none"]
@@ -69,19 +74,29 @@ class _Slope:
     residue: float  # what the gradient adds to the gap
 
 
-def minimise(part: Part, point: Point, *, gap: float, late: Callable[[], bool]) -> Point:
-    """Make rounds from a point until the gap is reached, time is over, or nothing moves any more."""
-    search = _Search(part, point)
+def minimise(part: Part, point: Point, *, gap: float, floor: float, late: Callable[[], bool]) -> Point:
+    """Make rounds from a point until the gap is reached, time is over, or nothing moves any more.
+
+    An objective below the floor ends it too: rows are missing that would hold the hyperplane back.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # a step that is not finite is not made
+        return _minimise(part, point, gap, floor, late)
+
+
+def _minimise(part: Part, point: Point, gap: float, floor: float, late: Callable[[], bool]) -> Point:
+    search, best = _Search(part, point), replace(point)
     for _ in range(_ROUNDS):
-        before = point.gap
-        settled = search.round(gap, late)
-        if point.gap <= gap or late() or not np.isfinite(point.gap):
+        settled = search.round(gap, floor, late)
+        better = point.gap < best.gap
+        if better or point.primal < floor:
+            best = replace(point)
+        if point.gap <= gap or point.primal < floor or late():
             break
-        if not settled and point.gap >= before:  # rounding: a narrower width would only make it worse
+        if not settled and not better:  # rounding: a narrower width would only make it worse
             break
         point.width *= _SHRINK
         point.scale = max(point.scale, min(float(part.cost.max()), 2.0 * float(point.weights.max())))
-    return point
+    return replace(best, steps=point.steps)
 
 
 class _Search:
@@ -89,10 +104,10 @@ class _Search:
 
     def __init__(self, part: Part, point: Point) -> None:
         self.part, self.point = part, point
-        self.scores = part.rows @ point.w
+        self.scores = part.rows.times(point.w)
         self.products: _Products | None = None
 
-    def round(self, gap: float, late: Callable[[], bool]) -> bool:
+    def round(self, gap: float, floor: float, late: Callable[[], bool]) -> bool:
         """Newton steps with fixed multipliers and width, which then become the weights. Whether they settled."""
         part, point = self.part, self.point
         sigma = np.minimum(part.cost, point.scale) / point.width
@@ -104,7 +119,7 @@ class _Search:
                 break
             worse = 0 if slope.residue < 0.9 * least else worse + 1
             least = min(least, slope.residue)
-            if late() or worse > 12:
+            if late() or worse > 30 or slope.primal < floor:
                 break
             if not self._step(slope, sigma):
                 break
@@ -119,7 +134,7 @@ class _Search:
         ahead = point.weights + sigma * residuals
         weights = np.clip(ahead, 0.0, part.cost)
         signed = part.y * weights
-        gw = point.w - part.pull - part.rows.T @ signed
+        gw = point.w - part.pull - part.rows.combined(signed)
         total = part.balance + float(signed.sum())
         hinge = float(part.cost @ np.maximum(residuals, 0.0))
         primal = 0.5 * float(point.w @ point.w) + part.settled - float(part.pull @ point.w) + hinge
@@ -139,10 +154,13 @@ class _Search:
         """One Newton step with a line search. Whether there was anywhere to go."""
         part, point = self.part, self.point
         bent = np.flatnonzero((slope.ahead > 0.0) & (slope.ahead < part.cost))
-        dw, db = self._direction(bent, sigma[bent], slope)
+        try:
+            dw, db = self._direction(bent, sigma[bent], slope)
+        except LinAlgError:
+            return False
         if not np.isfinite(dw).all() or not np.isfinite(db):
             return False
-        moved = part.rows @ dw
+        moved = part.rows.times(dw)
         change = part.y * (moved + db)
         base = float((point.w - part.pull) @ dw) - (part.balance * db if part.bias != "none" else 0.0)
         bend = float(dw @ dw)
@@ -166,12 +184,12 @@ class _Search:
         if k == 0:
             return -slope.gw, -slope.gb if own else -float(np.sign(slope.gb))
         if min(k, d) > LARGE:
-            return _by_conjugate_gradients(part.rows[bent], sigma, slope, part.bias)
+            return _by_conjugate_gradients(part.rows.take(bent), sigma, slope, part.bias)
         if k >= d:
-            return _by_features(part.rows[bent], sigma, slope, part.bias, own)
+            return _by_features(part.rows, bent, sigma, slope, part.bias, own)
         if self.products is None:
             self.products = _Products(part.rows)
-        return _by_rows(part.rows[bent], self.products.among(bent), sigma, slope, part.bias, own)
+        return _by_rows(part.rows.take(bent), self.products.among(bent), sigma, slope, part.bias, own)
 
 
 def _line_search(
@@ -209,38 +227,38 @@ def _line_search(
 
 
 def _cholesky(matrix: FloatArray) -> Any:
-    """Factor a matrix that is positive definite but for rounding; a ridge on its diagonal helps where it is not."""
+    """Factor a matrix that is positive definite but for rounding; a ridge on its diagonal helps where it is not.
+
+    Only the lower triangle is read. The ridge is relative to each feature, so the scale of features does not matter.
+    """
     diagonal = matrix.diagonal().copy()
     ridge = 0.0
     for _ in range(12):
-        trial = matrix.copy()
-        trial[np.diag_indices_from(trial)] += ridge * diagonal
-        try:
-            return cho_factor(trial, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            ridge = max(10.0 * ridge, 1e-15)
+        trial = matrix.copy(order="F")
+        if ridge:
+            trial[np.diag_indices_from(trial)] += ridge * diagonal
+        factor, failed = dpotrf(trial, lower=1, overwrite_a=1, clean=0)
+        if not failed:
+            return factor
+        ridge = max(10.0 * ridge, 1e-15)
     raise LinAlgError("the Newton system is not positive definite")
 
 
-def _by_features(rows: Any, sigma: FloatArray, slope: _Slope, bias: str, own: float) -> tuple[FloatArray, float]:
+def _solved(factor: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(dpotrs(factor, right, lower=1)[0])
+
+
+def _by_features(
+    rows: RowProducts, bent: IntArray, sigma: FloatArray, slope: _Slope, bias: str, own: float
+) -> tuple[FloatArray, float]:
     """d unknowns. The offset is eliminated first: what is left is the scatter of J about its own mean."""
-    if issparse(rows):
-        rows = rows.toarray()
-    mean_sigma = float(sigma[0])
-    if (sigma == mean_sigma).all():
-        matrix = rows.T @ rows
-        matrix *= mean_sigma
-        along = mean_sigma * rows.sum(axis=0)
-    else:
-        scaled = rows * np.sqrt(sigma)[:, np.newaxis]
-        matrix = scaled.T @ scaled
-        along = rows.T @ sigma
+    matrix, along = rows.scatter(bent, sigma)
     matrix[np.diag_indices_from(matrix)] += 1.0
     if bias == "none":
-        return -cho_solve(_cholesky(matrix), slope.gw, check_finite=False), 0.0
+        return -_solved(_cholesky(matrix), slope.gw), 0.0
     whole = own + float(sigma.sum())
     matrix -= np.outer(along, along / whole)
-    dw = cho_solve(_cholesky(matrix), along * (slope.gb / whole) - slope.gw, check_finite=False)
+    dw = _solved(_cholesky(matrix), along * (slope.gb / whole) - slope.gw)
     return dw, (-slope.gb - float(along @ dw)) / whole
 
 
@@ -250,10 +268,10 @@ def _by_rows(
     """As many unknowns as rows in J: with t = σ(X dw + db), dw = −gw − X't and (XX' + 1/σ) t = db − X gw."""
     gram[np.diag_indices_from(gram)] += 1.0 / sigma
     factor = _cholesky(gram)
-    by_gradient = cho_solve(factor, rows @ slope.gw, check_finite=False)
+    by_gradient = _solved(factor, rows @ slope.gw)
     if bias == "none":
         return -slope.gw + rows.T @ by_gradient, 0.0
-    by_offset = cho_solve(factor, np.ones(len(sigma)), check_finite=False)
+    by_offset = _solved(factor, np.ones(len(sigma)))
     db = (-slope.gb + float(by_gradient.sum())) / (own + float(by_offset.sum()))
     return -slope.gw - rows.T @ (by_offset * db - by_gradient), db
 
@@ -287,7 +305,7 @@ def _by_conjugate_gradients(rows: Any, sigma: FloatArray, slope: _Slope, bias: s
 class _Products:
     """Inner products among rows that have been in J, which changes little from step to step."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: RowProducts) -> None:
         self.rows = rows
         self.place = np.full(rows.shape[0], -1)
         self.known: IntArray = np.zeros(0, np.int64)
@@ -307,7 +325,7 @@ class _Products:
     def _learn(self, new: IntArray) -> None:
         before, after = len(self.known), len(self.known) + len(new)
         known = np.concatenate([self.known, new])
-        products = self.rows[known] @ self.rows[new].T
+        products = self.rows.take(known) @ self.rows.take(new).T
         if issparse(products):
             products = products.toarray()
         if after > len(self.table):

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rosenblatt import inputs
 from rosenblatt.augmented_lagrangian import Part, Point, minimise
-from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, scores
+from rosenblatt.inputs import FloatArray, Rows
+from rosenblatt.row_products import products
+from rosenblatt.soft_margin import Problem, Solution, Start, Status, best_offset, combination, judge, obvious, scores
 
-_SAMPLE = 2000  # rows of the first sample, or ten for each feature
-_GROWTH = 8  # of samples
-_LOOSE = 1e-3  # the gap on a sample: the next one moves the hyperplane by more
+_SAMPLE = 500  # rows of the first sample, or five for each feature
+_GROWTH = 6  # of samples
+_LOOSE = 1e-2  # the gap on a sample: the next one moves the hyperplane by more
+_FIRST = 1e-4  # the gap of the first round
+_WARM = 0.5  # the first band from a start
+_WIDEST = 4.0  # the first width: every row bends the objective, and the first step is a least-squares fit
 _ROUNDS = 40
 
 
@@ -40,18 +43,6 @@ class _Level:
     rows: Rows
     y: FloatArray
     cost: FloatArray
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One pass over the rows of a level: what is settled outside of a band around the margin, what is in question."""
-
-    residuals: FloatArray  # r_i = 1 − y_i(w·x_i + b)
-    loss: float  # Σ c_i max(0, r_i)
-    active: IntArray  # rows with |r_i| within the band
-    pull: FloatArray  # Σ c_i y_i x_i of the rows above the band
-    balance: float
-    settled: float
 
 
 class _Newton:
@@ -78,17 +69,18 @@ class _Newton:
         else:
             self.w, self.b = start.w.copy(), start.b + float(self.shift @ start.w)
             weights = np.clip(start.weights, 0.0, problem.cost)
-            self.scale = 2.0 * float(weights.max())
-            band = 0.5
+            self.scale = 2.0 * float(weights.max()) or np.inf
+            band = _WARM
         target = 0.5 * self.gap
-        for _ in range(4):
+        solutions = []
+        for _ in range(3):
             weights = self._settle(whole, weights, band, target)
-            solution = self._judged(weights)
-            if solution.solved or self.late():
+            solutions.append(self._judged(weights))
+            if solutions[-1].status != "stalled":
                 break
             target *= 0.2
-            band = 0.05
-        return solution
+            band = 0.1 * _WARM
+        return min(solutions, key=lambda solution: solution.gap)
 
     def _centre(self) -> None:
         """Dense features far from 0 would drown their differences in rounding; sparse ones stay sparse."""
@@ -100,10 +92,10 @@ class _Newton:
     def _judged(self, weights: FloatArray) -> Solution:
         problem, b = self.problem, self.b - float(self.shift @ self.w)
         if problem.bias == "free":
-            low, high = best_offset(problem, scores(problem.rows, self.w))
+            low, high = best_offset(problem, scores(problem.rows, self.w, threads=self.threads))
             b = 0.5 * (low + high)
-        found = judge(problem, self.w, b, weights)
-        status = "solved" if found.gap <= self.gap else "out of time" if self.late() else "stalled"
+        found = judge(problem, self.w, b, weights, threads=self.threads)
+        status: Status = "solved" if found.gap <= self.gap else "out of time" if self.late() else "stalled"
         return Solution(self.w, b, found.weights, found.primal, found.dual, found.gap, status, self.steps)
 
     # Samples --------------------------------------------------------------------------------------------------------
@@ -126,7 +118,7 @@ class _Newton:
         """How far residuals may move on the next level: as they moved on this one, less for its larger size."""
         ids = slice(0, 2000)
         moved = level.rows.block(ids) @ (self.w - w) + (self.b - b - float(self.shift @ (self.w - w)))
-        return 4.0 * float(np.sqrt(np.mean(moved**2) / _GROWTH))
+        return 4.0 * _typical(moved) / float(np.sqrt(_GROWTH))
 
     def _sample(self, size: int, random: np.random.Generator) -> _Level:
         """So many rows, of each class in proportion but not too few; their costs scaled to the sum of all."""
@@ -149,60 +141,96 @@ class _Newton:
 
     def _settle(self, level: _Level, weights: FloatArray | None, band: float, gap: float) -> FloatArray:
         """Solve for the rows within the band, look at all, and go on with another band until the gap is reached."""
-        width = min(1.0, band)
-        target = max(gap, 1e-4)
-        look = self._look(level, band)
-        for turn in range(_ROUNDS):
-            active = look.active
-            if weights is None:
-                part_weights = level.cost[active] * np.clip(0.5 + look.residuals[active] / width, 0.0, 1.0)
-            else:
-                part_weights = weights[active]
-            point = Point(self.w, self.b, part_weights, width=width, scale=self.scale)
+        residuals = self._residuals(level)
+        width = min(_WIDEST, band)
+        if weights is None:
+            weights = 0.5 * level.cost
+        active = np.abs(residuals) <= band
+        above = np.where(active | (residuals < 0.0), 0.0, level.cost)
+        pull, balance = self._combination(level, above), float(above @ level.y)
+        held = np.zeros(len(active), bool)  # settled once, and wrongly
+        target = max(gap, _FIRST)
+        primal = self._primal(level, residuals)
+        for _ in range(_ROUNDS):
+            ids = np.flatnonzero(active)
             part = Part(
-                self._gather(level.rows, active),
-                level.y[active],
-                level.cost[active],
+                products(level.rows, ids, self.shift if self.shift.any() else None, threads=self.threads),
+                level.y[ids],
+                level.cost[ids],
                 self.problem.bias,
-                look.pull,
-                look.balance,
-                look.settled,
+                pull,
+                balance,
+                float(above.sum()),
             )
-            minimise(part, point, gap=target, late=self.late)
-            self.w, self.b, self.scale = point.w, point.b, point.scale
+            point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
+            floor = 0.5 * primal if len(ids) < len(active) else 0.0
+            point = minimise(part, point, gap=target, floor=floor, late=self.late)
             self.steps += point.steps
-            weights = np.where(look.residuals > band, level.cost, 0.0)
-            weights[active] = point.weights
-            before, wide = look.residuals, band
-            look = self._look(level, band)
-            primal = 0.5 * float(self.w @ self.w) + look.loss
-            if self.problem.bias == "regularised":
-                primal += 0.5 * self.b**2
-            wrong = primal - point.primal  # what rows cost that were settled on the wrong side
-            if wrong + point.gap * point.primal <= gap * primal or self.late():
+            self.scale = point.scale
+            before, w, b = residuals, self.w, self.b
+            self.w, self.b = point.w, point.b
+            residuals = self._residuals(level)
+            weights = above.copy()
+            weights[ids] = point.weights
+            primal = self._primal(level, residuals)
+            lower = point.primal * (1.0 - point.gap)
+            if primal - lower <= gap * primal or self.late():
                 break
-            if not point.gap <= target and wrong <= 0.1 * gap * primal:
+            wrong = primal - point.primal  # what rows cost that were settled on the wrong side
+            if not point.gap <= target and point.primal >= floor and wrong <= 0.1 * gap * primal:
                 break  # the part will not get any better
-            crossed = (np.abs(before) > wide) & (before * look.residuals < 0.0)
-            if crossed.any():
-                band = 2.0 * float(np.abs(look.residuals[crossed]).max())
-                band = max(band, 0.25 * wide) if turn < 6 else max(band, 2.0 * wide)
-                look = self._look(level, band)
+            crossed = ~active & (before * residuals < 0.0)
+            step = self._best_step(level, before, residuals, w, b)
+            moved = residuals - before
+            if step < 1.0:
+                self.w, self.b = w + step * (self.w - w), b + step * (self.b - b)
+                residuals = before + step * moved
+                primal = self._primal(level, residuals)
+            band = min(band, 4.0 * _typical(moved), 4.0 * point.width)
+            free = (weights > 0.0) & (weights < level.cost)
+            held |= crossed
+            active = (np.abs(residuals) <= band) | held | free
+            now_above = np.where(active | (residuals < 0.0), 0.0, level.cost)
+            pull = pull + self._combination(level, now_above - above)
+            above, balance = now_above, float(now_above @ level.y)
             target = max(gap * 0.5, min(target, 0.1 * wrong / primal))
-            width = min(1.0, band, 5.0 * point.width)
+            width = min(5.0 * point.width, max(band, point.width))
         return weights
 
-    def _gather(self, rows: Rows, ids: IntArray) -> Any:
-        part = rows.take(ids).astype(np.float64, copy=False)
-        return part - self.shift if rows.dense is not None and self.problem.bias == "free" else part
+    def _primal(self, level: _Level, residuals: FloatArray) -> float:
+        own = float(self.w @ self.w) + (self.b**2 if self.problem.bias == "regularised" else 0.0)
+        return 0.5 * own + float(level.cost @ np.maximum(residuals, 0.0))
 
-    def _look(self, level: _Level, band: float) -> _Look:
+    def _best_step(self, level: _Level, before: FloatArray, after: FloatArray, w: FloatArray, b: float) -> float:
+        """How far to go from the last point to this one, by the objective over all rows."""
+        dw, moved = self.w - w, after - before
+        base, bend = float(w @ dw), float(dw @ dw)
+        if self.problem.bias == "regularised":
+            base += b * (self.b - b)
+            bend += (self.b - b) ** 2
+        costs = level.cost * moved
+
+        def slope(step: float) -> float:
+            return base + step * bend + float(costs @ (before + step * moved > 0.0))
+
+        if slope(1.0) <= 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+        return low
+
+    def _residuals(self, level: _Level) -> FloatArray:
         b = self.b - float(self.shift @ self.w)
-        residuals = 1.0 - level.y * (scores(level.rows, self.w) + b)
-        loss = float(level.cost @ np.maximum(residuals, 0.0))
-        above = np.where(residuals > band, level.cost, 0.0)
-        problem = Problem(level.rows, level.y, level.cost, self.problem.bias)
-        balance = float(above @ level.y)
-        pull = combination(problem, above) - balance * self.shift
-        active = np.flatnonzero(np.abs(residuals) <= band)
-        return _Look(residuals, loss, active, pull, balance, float(above.sum()))
+        return np.asarray(1.0 - level.y * (scores(level.rows, self.w, threads=self.threads) + b))
+
+    def _combination(self, level: _Level, weights: FloatArray) -> FloatArray:
+        """The sum of a_i y_i x_i over shifted rows."""
+        of_rows = combination(Problem(level.rows, level.y, level.cost), weights, threads=self.threads)
+        return of_rows - float(weights @ level.y) * self.shift
+
+
+def _typical(moved: FloatArray) -> float:
+    """The size of a typical change; a few rows with rare features may have moved much further."""
+    return float(np.median(np.abs(moved[:: 1 + len(moved) // 10_000]))) / 0.6745

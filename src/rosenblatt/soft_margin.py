@@ -12,14 +12,17 @@ and Σ a_i y_i is free (what LIBLINEAR solves). "none": b = 0, and Σ a_i y_i is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rosenblatt import _engine
 from rosenblatt.inputs import FloatArray, Rows
 
 Bias: TypeAlias = Literal["free", "regularised", "none"]
+Status: TypeAlias = Literal["solved", "stalled", "out of time"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Judgement:
     @property
     def gap(self) -> float:
         """(P − D) / P: no answer is better than this one by a larger part. 0 if P is 0."""
+        if not math.isfinite(self.primal - self.dual):
+            return math.inf
         return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
@@ -65,7 +70,7 @@ class Solution:
     primal: float
     dual: float
     gap: float
-    status: Literal["solved", "stalled", "out of time"]
+    status: Status
     steps: int  # Newton steps, or passes
 
     @property
@@ -83,12 +88,12 @@ def obvious(problem: Problem) -> Solution | None:
     return Solution(np.zeros(d), float(positive) - float(negative), np.zeros(n), 0.0, 0.0, 0.0, "solved", 0)
 
 
-def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray) -> Judgement:
+def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray, *, threads: int = 1) -> Judgement:
     """Compute both objectives from the rows alone; the dual at the feasible point nearest to `weights`."""
     y, cost = problem.y, problem.cost
-    primal = 0.5 * float(w @ w) + float(cost @ slack(problem, w, b))
+    primal = 0.5 * float(w @ w) + float(cost @ slack(problem, w, b, threads=threads))
     weights = feasible(problem, weights)
-    v = combination(problem, weights)
+    v = combination(problem, weights, threads=threads)
     dual = float(weights.sum()) - 0.5 * float(v @ v)
     if problem.bias == "regularised":
         primal += 0.5 * b * b
@@ -96,28 +101,24 @@ def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray) -> Jud
     return Judgement(primal, dual, weights)
 
 
-def slack(problem: Problem, w: FloatArray, b: float) -> FloatArray:
+def slack(problem: Problem, w: FloatArray, b: float, *, threads: int = 1) -> FloatArray:
     """ξ_i = max(0, 1 − y_i(w·x_i + b))."""
-    return np.maximum(0.0, 1.0 - problem.y * (scores(problem.rows, w) + b))
+    return np.maximum(0.0, 1.0 - problem.y * (scores(problem.rows, w, threads=threads) + b))
 
 
-def scores(rows: Rows, w: FloatArray) -> FloatArray:
-    """w·x_i for each row."""
-    found = np.empty(len(rows))
-    for part, products in rows.products(w[np.newaxis]):
-        found[part] = products[:, 0]
+def scores(rows: Rows, w: FloatArray, *, threads: int = 1) -> FloatArray:
+    """w·x_i for each row, in float64 whatever the type of the rows."""
+    n, d = rows.shape
+    found = np.empty(n)
+    padded = np.zeros(-(-d // 8) * 8)
+    padded[:d] = w
+    _engine.scores(rows.view, padded, found, threads=threads)
     return found
 
 
-def combination(problem: Problem, weights: FloatArray) -> FloatArray:
-    """Σ a_i y_i x_i, over the rows whose weight is not 0."""
-    rows, ids = problem.rows, np.flatnonzero(weights)
-    total = np.zeros(rows.shape[1])
-    step = max(1, (1 << 22) // rows.shape[1])
-    for first in range(0, len(ids), step):
-        part = ids[first : first + step]
-        total += rows.take(part).astype(np.float64, copy=False).T @ (weights[part] * problem.y[part])
-    return total
+def combination(problem: Problem, weights: FloatArray, *, threads: int = 1) -> FloatArray:
+    """Σ a_i y_i x_i; rows of weight 0 are not read."""
+    return _engine.combine(problem.rows.view, weights * problem.y, threads=threads)
 
 
 def best_offset(problem: Problem, products: FloatArray) -> tuple[float, float]:
@@ -129,12 +130,36 @@ def best_offset(problem: Problem, products: FloatArray) -> tuple[float, float]:
     if problem.bias != "free":
         raise ValueError("only a free offset can be chosen after w")
     breakpoints = problem.y - products
-    order = np.argsort(breakpoints, kind="stable")
-    risen = np.cumsum(problem.cost[order])
-    needed = float(problem.cost[problem.y > 0].sum())
-    slop = 1e-12 * float(risen[-1])
-    low, high = (min(int(np.searchsorted(risen, needed + e)), len(order) - 1) for e in (-slop, slop))
-    return float(breakpoints[order[low]]), float(breakpoints[order[high]])
+    needed, whole = float(problem.cost[problem.y > 0].sum()), float(problem.cost.sum())
+    slop = 1e-12 * whole
+    return (
+        _quantile(breakpoints, problem.cost, needed - slop),
+        _quantile(breakpoints, problem.cost, min(needed + slop, whole * (1.0 - 1e-15))),
+    )
+
+
+def _quantile(values: FloatArray, costs: FloatArray, needed: float) -> float:
+    """The first value at which the costs, in the order of values, add up to what is needed: by selection, in O(n)."""
+    below = 0.0
+    while len(values) > 64:
+        pivot = _median(values)
+        low = values <= pivot
+        cost = below + float(costs[low].sum())
+        keep = low if cost >= needed else ~low
+        if keep.all():  # many equal values at the end: no selection parts them
+            break
+        if cost < needed:
+            below = cost
+        values, costs = values[keep], costs[keep]
+    order = np.argsort(values, kind="stable")
+    risen = below + np.cumsum(costs[order])
+    return float(values[order[min(int(np.searchsorted(risen, needed)), len(order) - 1)]])
+
+
+def _median(values: FloatArray) -> float:
+    """About the middle: of some values, so that it costs nothing beside looking at all."""
+    some = values[:: 1 + len(values) // 1000]
+    return float(np.partition(some, len(some) // 2)[len(some) // 2])
 
 
 def feasible(problem: Problem, weights: FloatArray) -> FloatArray:
@@ -143,17 +168,30 @@ def feasible(problem: Problem, weights: FloatArray) -> FloatArray:
     weights = np.clip(weights, 0.0, cost)
     if problem.bias != "free" or abs(float(weights @ y)) <= 1e-14 * float(weights.sum()):
         return weights
-    low, high = -float(cost.max()), float(cost.max())
-    for _ in range(100):  # the balance falls as the shift rises
-        shift = 0.5 * (low + high)
-        if float(np.clip(weights - shift * y, 0.0, cost) @ y) > 0:
-            low = shift
-        else:
-            high = shift
-    weights = np.clip(weights - 0.5 * (low + high) * y, 0.0, cost)
+    weights = _balanced(y, cost, weights)
     left = float(weights @ y)
     heavy = y > 0 if left > 0 else y < 0
     total = float(weights[heavy].sum())
     if total > 0:
         weights[heavy] *= 1.0 - abs(left) / total
     return weights
+
+
+def _balanced(y: FloatArray, cost: FloatArray, weights: FloatArray) -> FloatArray:
+    """a − θy, clipped, with Σ a_i y_i = 0; as θ rises this sum falls, its slope minus the number of unclipped rows."""
+    low, high = -float(cost.max()), float(cost.max())
+    shift = 0.0
+    for _ in range(100):
+        ahead = weights - shift * y
+        moved = np.clip(ahead, 0.0, cost)
+        balance = float(moved @ y)
+        if balance > 0:
+            low = shift
+        else:
+            high = shift
+        unclipped = int(np.count_nonzero(moved == ahead))
+        step = balance / max(unclipped, 1)  # Newton's, within what is known to hold the answer
+        if abs(balance) <= 1e-15 * float(moved.sum()) or high - low <= 1e-16 * max(abs(low), abs(high)):
+            break
+        shift = shift + step if low < shift + step < high else 0.5 * (low + high)
+    return moved
