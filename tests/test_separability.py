@@ -2,10 +2,8 @@
 
 import json
 import math
-import os
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from strategies import data_file
 
 import rosenblatt as rb
 from rosenblatt import inputs, rationals, row_measures
@@ -389,17 +388,7 @@ def test_equal_rows_are_found_among_many_equal_hashes(monkeypatch):
     assert rb.certify(X, y).points.tolist() == [3, 40]
 
 
-# ---- Real data, in the folder that ROSENBLATT_DATA names ----
-def data_file(*parts):
-    folder = os.environ.get("ROSENBLATT_DATA")
-    if not folder:
-        pytest.skip("ROSENBLATT_DATA does not name the folder of the real data sets")
-    path = Path(folder).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"there is no {path}")
-    return path
-
-
+# ---- Real data ----
 LIBSVM = [
     (("agaricus", "agaricus.txt.train"), True),
     (("agaricus", "agaricus.txt.test"), True),

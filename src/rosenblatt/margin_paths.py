@@ -106,20 +106,17 @@ def _grid(Cs: Any) -> FloatArray:
 def _path(
     model: SoftMarginClassifier, problems: Sequence[Problem], classes: NDArray[Any], grid: FloatArray, threads: int
 ) -> tuple[SoftMarginPath, list[Solution]]:
-    """The path, upwards along C, in the order that was asked for; and all solutions."""
-    order = np.argsort(grid, kind="stable")
-    places = np.argsort(order, kind="stable")
+    """The path, and all its solutions."""
     at_once = min(threads, len(problems))
 
     def solve(problem: Problem) -> list[Solution]:
-        found = margins.soft_margin_path_solutions(
+        return margins.soft_margin_path_solutions(
             problem,
-            grid[order].tolist(),
+            grid.tolist(),
             gap=float(model.gap),
             deadline=model._deadline(),
             threads=threads // at_once,
         )
-        return [found[place] for place in places]
 
     if at_once == 1:
         each = [solve(problem) for problem in problems]

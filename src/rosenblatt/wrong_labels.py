@@ -215,6 +215,8 @@ def _count(candidate: tuple[Hyperplane, IntArray]) -> int:
 def _fewest_errors(question: Question, w: FloatArray, b: float) -> tuple[Hyperplane, IntArray]:
     """The hyperplane with normal w that has the fewest errors, and these; b is kept if no other offset is better."""
     rows, y = question.rows, question.y
+    if not w.any():  # no direction is better than another
+        w = np.eye(1, len(w))[0]
     best = errors_of(rows, y, w, b)
     if question.choices.intercept:
         other = _best_threshold(soft_margin.scores(rows, w), y)
