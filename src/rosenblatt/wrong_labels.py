@@ -37,6 +37,7 @@ _COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)  # of the hyperplanes that are tried
 _JUDGE = 10.0  # of the one whose slack ranks the rows: the best of these on the sets that docs/margins.md measures
 _TRIMMED = (1.0, 100.0)  # of those that are tried after leaving out the errors of the best so far
 _TRIMS = 10  # how often that is done, at most
+_PUT_BACK = 100_000_000  # numbers times errors, up to which each error is tried beside all rows that are right
 _GAP = 1e-3  # of all these: a count of errors needs no more
 _SAMPLED = 8  # rows for each feature, of the first sample in which a witness is looked for
 _GROWTH = 4
@@ -172,9 +173,10 @@ def suspects(
     negative, positive = classes.tolist()
     digest = canonical.digest(rows, sides, threads=choices.threads)
     question = Question(rows, sides, None, Data(*rows.shape, (negative,), (positive,), digest), choices)
-    plane, errors, slack = _best_hyperplane(question)
-    witnesses, complete = _peel(question, errors[np.argsort(-slack[errors], kind="stable")], int(max_witnesses))
-    scores = _suspicion(slack, errors, witnesses)
+    plane, errors, scores = _best_hyperplane(question)
+    witnesses, complete = _peel(question, errors[np.argsort(-scores[errors], kind="stable")], int(max_witnesses))
+    for witness in witnesses:
+        scores[witness.points] += np.asarray([float(weight) for weight in witness.weights])
     ranking = np.argsort(-scores, kind="stable")
     return Suspects(question.data, choices.intercept, tuple(witnesses), plane, errors, ranking, scores, complete)
 
@@ -183,7 +185,10 @@ def suspects(
 
 
 def _best_hyperplane(question: Question) -> tuple[Hyperplane, IntArray, FloatArray]:
-    """The hyperplane with the fewest errors that was found, these, and the slack of each row for a soft margin."""
+    """The hyperplane with the fewest errors that was found, these, and how suspicious each row is.
+
+    That is its slack for a soft margin, and 1 more if the best hyperplane by then errs on it.
+    """
     choices, y = question.choices, question.y.astype(np.float64)
     rows, scales = _comparable(question.rows)
     unit = 1.0 / max(_mean_square(rows, choices.intercept), 1e-300)
@@ -205,7 +210,25 @@ def _best_hyperplane(question: Question) -> tuple[Hyperplane, IntArray, FloatArr
         before, best = _count(best), min(tried, key=_count)
         if _count(best) == before:
             break
+    slack[best[1]] += 1.0
+    if question.size * _count(best) <= _PUT_BACK:
+        best = _put_back(question, best, slack)
     return *best, slack
+
+
+def _put_back(question: Question, best: tuple[Hyperplane, IntArray], slack: FloatArray) -> tuple[Hyperplane, IntArray]:
+    """Errors that some hyperplane gets right along with all rows that are right already are none."""
+    for row in best[1][np.argsort(slack[best[1]], kind="stable")].tolist():
+        if question.choices.late():
+            break
+        if row in best[1]:
+            right = np.ones(len(question.rows), bool)
+            right[best[1]] = False
+            right[row] = True
+            found = _part(question, np.flatnonzero(right)).supply()
+            if found.w is not None and found.lower > 0:
+                best = min(best, _fewest_errors(question, found.w, found.b), key=_count)
+    return best
 
 
 def _count(candidate: tuple[Hyperplane, IntArray]) -> int:
@@ -332,19 +355,12 @@ def _among(question: Question, ids: IntArray) -> Inseparable | None:
     sides = question.y[ids]
     if question.choices.intercept and abs(int(sides.sum(dtype=np.int64))) == len(sides):
         return None
-    return find_witness(replace(question, rows=row_forms.some_rows(question.rows, ids), y=sides, ids=ids))
+    return find_witness(_part(question, ids))
 
 
-# The ranking ----------------------------------------------------------------------------------------------------------
-
-
-def _suspicion(slack: FloatArray, errors: IntArray, witnesses: list[Inseparable]) -> FloatArray:
-    """A score for each row: its slack, 1 if the best hyperplane errs on it, and its weight in a witness."""
-    scores = slack.copy()
-    scores[errors] += 1.0
-    for witness in witnesses:
-        scores[witness.points] += np.asarray([float(weight) for weight in witness.weights])
-    return scores
+def _part(question: Question, ids: IntArray) -> Question:
+    """The same question about some rows, with their numbers in the data."""
+    return replace(question, rows=row_forms.some_rows(question.rows, ids), y=question.y[ids], ids=ids)
 
 
 def _shown(rows: NDArray[Any]) -> str:
