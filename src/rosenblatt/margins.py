@@ -19,6 +19,7 @@ Solver: TypeAlias = Callable[..., Solution]
 
 FEW_FEATURES = 1000  # up to here Newton's systems of so many unknowns cost less than passes of coordinate descent
 _STEP = 100.0  # between the costs of a continuation
+_STAGES = 10  # at most
 _LOOSE = 1e-2  # the gap on its way
 
 
@@ -88,7 +89,7 @@ def _continuation(
     """From costs so small that every row pays in full, upwards: multipliers far below huge costs are found this way."""
     solver = _solvers(problem)[0]
     high = float(problem.cost.max())
-    cost = min(high, 1.0 / max(float(squares(problem.rows).mean()), 1e-300))
+    cost = max(min(high, 1.0 / max(float(squares(problem.rows).mean()), 1e-300)), high * _STEP**-_STAGES)
     start = None
     while cost * _STEP < high:
         at = replace(problem, cost=np.minimum(problem.cost, cost))
