@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -78,16 +79,22 @@ def _blocks(X: Any) -> Iterator[Any]:
     return (X[first : first + _BLOCK] for first in range(0, X.shape[0], _BLOCK))
 
 
+def _folder(name: str, files: str) -> Path:
+    """The folder of a data set that the repository does not hold."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / name
+    if not folder.is_dir():
+        raise Unavailable(
+            f"{name} is not here: put {files} into a folder {name}/, "
+            "and set ROSENBLATT_DATA to the folder that holds it"
+        )
+    return folder
+
+
 @lru_cache(maxsize=1)
 def mnist(n: int) -> Data:
     """The first n handwritten digits, float32, scaled to [0, 1]; the 10,000 test digits are held out."""
-    default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("ROSENBLATT_DATA", default)) / "mnist"
-    if not folder.is_dir():
-        raise Unavailable(
-            "MNIST is not here: put its four idx.gz files into a folder mnist/, "
-            "and set ROSENBLATT_DATA to the folder that holds it"
-        )
+    folder = _folder("mnist", "its four idx.gz files")
     parts = "train", "t10k"
     X, X_test = (_idx(folder / f"{part}-images-idx3-ubyte.gz").reshape(-1, 784) for part in parts)
     y, y_test = (_idx(folder / f"{part}-labels-idx1-ubyte.gz").astype(np.int64) for part in parts)
@@ -100,3 +107,53 @@ def _idx(path: Path) -> NDArray[np.uint8]:
     content = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(content, ">u4", count=content[3], offset=4)
     return np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
+
+
+# Real data with labels -1 and +1: every divisor-th row ------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def a9a(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Incomes above and below 50,000 dollars: 32,561 × 123 binary features, CSR."""
+    from sklearn.datasets import load_svmlight_file
+
+    with gzip.open(_folder("a9a", "a9a.gz") / "a9a.gz") as file:
+        X, y = load_svmlight_file(file, n_features=123)
+    return X[::divisor], y[::divisor]
+
+
+@lru_cache(maxsize=1)
+def spambase(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Spam and other mail: 4,601 × 57 frequencies, standardised."""
+    table = np.loadtxt(_folder("spambase", "spambase.data") / "spambase.data", delimiter=",")[::divisor]
+    return _standardised(table[:, :-1]), np.where(table[:, -1] > 0, 1.0, -1.0)
+
+
+@lru_cache(maxsize=1)
+def covtype(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Lodgepole pine against other forests: 581,012 × 54, standardised."""
+    path = _folder("covtype", "covtype.csv.gz") / "covtype.csv.gz"
+    with gzip.open(path, "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1)[::divisor]
+    return _standardised(table[:, :-1]), np.where(table[:, -1] == 2, 1.0, -1.0)
+
+
+@lru_cache(maxsize=1)
+def newsgroups(divisor: int) -> tuple[Any, NDArray[np.float64]]:
+    """Computers and science against the rest of 20 newsgroups: tf-idf of words seen twice, CSR, 18,846 texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts, groups = [], []
+    with tarfile.open(_folder("20newsgroups", "20news-bydate.tar.gz") / "20news-bydate.tar.gz") as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            if content is not None:
+                texts.append(content.read().decode("latin1"))
+                groups.append(member.name.split("/")[-2])
+    X = TfidfVectorizer(min_df=2).fit_transform(texts[::divisor])
+    return X, np.where([group.startswith(("comp", "sci")) for group in groups[::divisor]], 1.0, -1.0)
+
+
+def _standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

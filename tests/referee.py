@@ -1,4 +1,4 @@
-"""Soft margins that others solved: Clarabel's optimum of the whole quadratic programme, for the tests of our solvers."""
+"""Soft margins that others solve: Clarabel's optimum of the whole quadratic programme, to test our solvers by."""
 
 from __future__ import annotations
 

@@ -134,7 +134,9 @@ def test_products_do_not_depend_on_how_rows_are_kept(monkeypatch, limit):
     w, a = np.arange(5.0), np.arange(39.0)
     assert np.array_equal(first.times(w), second.times(w))
     assert np.array_equal(first.combined(a), second.combined(a))
-    (matrix, along), (other, other_along) = (rows.scatter(some, np.asarray([1.0, 4.0, 9.0])) for rows in (first, second))
+    (matrix, along), (other, other_along) = (
+        rows.scatter(some, np.asarray([1.0, 4.0, 9.0])) for rows in (first, second)
+    )
     assert np.array_equal(np.tril(matrix), np.tril(other)) and np.array_equal(along, other_along)
 
 
