@@ -1,5 +1,6 @@
 """The maximum and the soft margin: against others' solvers, the conditions of optimality, and the contract."""
 
+import json
 import pickle
 import warnings
 
@@ -8,6 +9,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
+from safetensors.numpy import load as tensors_of
+from safetensors.numpy import save as file_of
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -19,9 +22,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import data_file, separable
 
 import rosenblatt as rb
-from rosenblatt import inputs, soft_margin
+from rosenblatt import inputs, model_file, soft_margin
 from rosenblatt import textbook as tb
-from rosenblatt.errors import InputError, NotSeparableError, UndecidedError
+from rosenblatt.errors import InputError, ModelFileError, NotSeparableError, UndecidedError
 
 IRIS = load_iris(return_X_y=True)
 XOR = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
@@ -555,6 +558,55 @@ def test_several_classes_come_back_from_a_file(tmp_path):
     assert back.set_params(warm_start=True).fit(*IRIS).gap_ <= 1e-6
 
 
+def put(name, value):
+    return lambda state, arrays: state.update({name: value})
+
+
+def array(name, change):
+    return lambda state, arrays: arrays.update({name: change(arrays[name])})
+
+
+FORGED = [
+    (rb.SoftMargin(), put("gap_", -1.0), "gap_ is not a gap"),
+    (rb.SoftMargin(), put("n_iter_", -1), "n_iter_ or slack is negative"),
+    (rb.SoftMargin(), put("separates_", True), "its metadata should have"),
+    (rb.SoftMargin(), array("coef", lambda a: a[:, :3]), r"coef has shape \(1, 3\), expected 1 × 4"),
+    (rb.SoftMargin(), array("intercept", lambda a: a * np.nan), "intercept has a NaN"),
+    (rb.SoftMargin(), array("support", lambda a: a[::-1]), "support is not a list of rows in order"),
+    (rb.SoftMargin(), array("support", lambda a: a + 1000), "support has a row that has no slack"),
+    (rb.SoftMargin(), array("dual_coef", lambda a: a[:, 1:]), "dual_coef has shape"),
+    (rb.SoftMargin(), lambda state, arrays: arrays.pop("slack"), "array slack is missing"),
+    (rb.SoftMargin(), lambda state, arrays: arrays.update(margin=np.ones(1)), "array margin is not expected"),
+    (rb.MaxMargin(), array("coef", lambda a: 2 * a), "a certificate is not one of its hyperplanes"),
+    (rb.MaxMargin(), array("certificates", lambda a: a[:-1]), "its certificates cannot be read"),
+    (rb.MaxMargin(), array("certificates", lambda a: np.frombuffer(b"[]", np.uint8)), "not a certificate for each"),
+    (rb.MaxMargin(), array("margin", lambda a: -a), "margin is negative"),
+    (rb.SoftMarginCV(Cs=[1.0], cv=2), array("C", lambda a: a + 1), "C is not one of those that were tried"),
+    (rb.SoftMarginCV(Cs=[1.0], cv=2), lambda state, _: state["parameters"].update(cv=[1]), r"cv is \[1\]"),
+    (rb.SoftMarginCV(Cs=[1.0], cv=2), lambda state, _: state["parameters"].update(Cs=[-1.0]), "Cs must be finite"),
+]
+
+
+@pytest.mark.parametrize("model, change, message", FORGED, ids=range(len(FORGED)))
+def test_a_forged_file_is_refused(model, change, message, tmp_path):
+    rb.save(model.fit(X2, Y2), tmp_path / "model")
+    content = (tmp_path / "model").read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    state, arrays = json.loads(header["__metadata__"]["rosenblatt"]), tensors_of(content)
+    del state["sha256"]
+    change(state, arrays)
+    arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    state["sha256"] = model_file._digest(state, arrays)
+    (tmp_path / "model").write_bytes(file_of(arrays, {"rosenblatt": model_file._canonical(state)}))
+    with pytest.raises(ModelFileError, match=message):
+        rb.load_model(tmp_path / "model")
+
+
+def test_folds_that_are_objects_cannot_be_saved(tmp_path):
+    with pytest.raises(InputError, match="the parameter cv is StratifiedKFold"):
+        rb.save(rb.SoftMarginCV(Cs=[1.0], cv=StratifiedKFold(2)).fit(X2, Y2), tmp_path / "model")
+
+
 @pytest.mark.parametrize("labels", [IRIS[1], IRIS[1] == 0], ids=["three classes", "two classes"])
 def test_onnx_gives_the_same_labels(labels):
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -581,7 +633,9 @@ def test_metadata_routing_brings_sample_weights_to_the_soft_margin():
 # ---- Real data, in the folder that ROSENBLATT_DATA names ----
 def real(name):
     if name == "a9a":
-        return load_svmlight_file(str(data_file("a9a", "a9a.gz")), n_features=123)
+        X, y = load_svmlight_file(str(data_file("a9a", "a9a.gz")), n_features=123)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # the peers read no others
+        return X, y
     if name == "spambase":
         table = pd.read_csv(data_file("spambase", "spambase.data"), header=None).to_numpy()
         return standardised(table[:, :-1]), table[:, -1] > 0

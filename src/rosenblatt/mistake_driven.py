@@ -20,7 +20,7 @@ from rosenblatt.learning import Choices, Examples, Learner, Readout, Report
 _INT64_MAX = 2**63 - 1
 
 LIMITS: dict[str, Limit] = {
-    "penalty": Limit(choices=(None,), instead="For a regularised hyperplane use sklearn.linear_model.SGDClassifier"),
+    "penalty": Limit(choices=(None,), instead="For a regularised hyperplane use SoftMargin"),
     "fit_intercept": flag(),
     "max_iter": integer(1),
     "max_updates": integer(1, none=True),

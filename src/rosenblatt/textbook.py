@@ -297,7 +297,7 @@ def soft_margin_descent(X: Rows, y: Labels, C: float, max_iter: int) -> tuple[li
     for t in range(1, max_iter + 1):
         rates = [C / len(X) / t * label * (xi > 0) for label, xi in zip(y, slack(X, y, w, b))]
         w, b = [p - p / t + dot(rates, column) for p, column in zip(w, zip(*X))], b + sum(rates)
-        best = min(best, (w, b), key=lambda v: soft_margin_objective(X, y, *v, C))
+        best = min(best, (w, b), key=lambda v: soft_margin_objective(X, y, v[0], v[1], C))
     return best
 
 
