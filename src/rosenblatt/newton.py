@@ -12,12 +12,24 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import inputs
 from rosenblatt.augmented_lagrangian import Part, Point, minimise
-from rosenblatt.inputs import FloatArray, Rows
+from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.row_products import products
-from rosenblatt.soft_margin import Problem, Solution, Start, Status, best_offset, combination, judge, obvious, scores
+from rosenblatt.soft_margin import (
+    Bias,
+    Problem,
+    Solution,
+    Start,
+    Status,
+    best_offset,
+    combination,
+    judge,
+    obvious,
+    scores,
+)
 
 _SAMPLE = 500  # rows of the first sample, or five for each feature
 _GROWTH = 6  # of samples
@@ -142,68 +154,53 @@ class _Newton:
     def _settle(self, level: _Level, weights: FloatArray | None, band: float, gap: float) -> FloatArray:
         """Solve for the rows within the band, look at all, and go on with another band until the gap is reached."""
         residuals = self._residuals(level)
-        width = min(_WIDEST, band)
+        primal = self._primal(level, residuals)
+        question = _Question(level, self.problem.bias, self.shift, self.threads)
+        question.ask(np.abs(residuals) <= band, residuals)
         if weights is None:
             weights = 0.5 * level.cost
-        active = np.abs(residuals) <= band
-        above = np.where(active | (residuals < 0.0), 0.0, level.cost)
-        pull, balance = self._combination(level, above), float(above @ level.y)
-        held = np.zeros(len(active), bool)  # settled once, and wrongly
-        target = max(gap, _FIRST)
-        primal = self._primal(level, residuals)
+        held = np.zeros(len(level.y), bool)  # settled once, and wrongly
+        width, target = min(_WIDEST, band), max(gap, _FIRST)
         for _ in range(_ROUNDS):
-            ids = np.flatnonzero(active)
-            part = Part(
-                products(level.rows, ids, self.shift if self.shift.any() else None, threads=self.threads),
-                level.y[ids],
-                level.cost[ids],
-                self.problem.bias,
-                pull,
-                balance,
-                float(above.sum()),
-            )
+            ids = question.ids
+            floor = 0.5 * primal if len(ids) < len(level.y) else 0.0
             point = Point(self.w, self.b, weights[ids], width=width, scale=self.scale)
-            floor = 0.5 * primal if len(ids) < len(active) else 0.0
-            point = minimise(part, point, gap=target, floor=floor, late=self.late)
-            self.steps += point.steps
-            self.scale = point.scale
+            point = minimise(question.part(), point, gap=target, floor=floor, late=self.late)
+            weights = question.above.copy()
+            weights[ids] = point.weights
+            self.steps, self.scale = self.steps + point.steps, point.scale
             before, w, b = residuals, self.w, self.b
             self.w, self.b = point.w, point.b
             residuals = self._residuals(level)
-            weights = above.copy()
-            weights[ids] = point.weights
             primal = self._primal(level, residuals)
-            lower = point.primal * (1.0 - point.gap)
-            if primal - lower <= gap * primal or self.late():
-                break
             wrong = primal - point.primal  # what rows cost that were settled on the wrong side
+            if wrong + point.gap * point.primal <= gap * primal:
+                break
             if not point.gap <= target and point.primal >= floor and wrong <= 0.1 * gap * primal:
                 break  # the part will not get any better
-            crossed = ~active & (before * residuals < 0.0)
-            step = self._best_step(level, before, residuals, w, b)
             moved = residuals - before
+            held |= question.settled & (before * residuals < 0.0)
+            step = self._best_step(level, before, moved, w, b)
             if step < 1.0:
                 self.w, self.b = w + step * (self.w - w), b + step * (self.b - b)
                 residuals = before + step * moved
                 primal = self._primal(level, residuals)
+            if self.late():
+                break
             band = min(band, 4.0 * _typical(moved), 4.0 * point.width)
             free = (weights > 0.0) & (weights < level.cost)
-            held |= crossed
-            active = (np.abs(residuals) <= band) | held | free
-            now_above = np.where(active | (residuals < 0.0), 0.0, level.cost)
-            pull = pull + self._combination(level, now_above - above)
-            above, balance = now_above, float(now_above @ level.y)
-            target = max(gap * 0.5, min(target, 0.1 * wrong / primal))
+            question.ask((np.abs(residuals) <= band) | held | free, residuals)
             width = min(5.0 * point.width, max(band, point.width))
+            target = max(0.5 * gap, min(target, 0.1 * wrong / primal))
         return weights
 
     def _primal(self, level: _Level, residuals: FloatArray) -> float:
         own = float(self.w @ self.w) + (self.b**2 if self.problem.bias == "regularised" else 0.0)
         return 0.5 * own + float(level.cost @ np.maximum(residuals, 0.0))
 
-    def _best_step(self, level: _Level, before: FloatArray, after: FloatArray, w: FloatArray, b: float) -> float:
+    def _best_step(self, level: _Level, before: FloatArray, moved: FloatArray, w: FloatArray, b: float) -> float:
         """How far to go from the last point to this one, by the objective over all rows."""
-        dw, moved = self.w - w, after - before
+        dw = self.w - w
         base, bend = float(w @ dw), float(dw @ dw)
         if self.problem.bias == "regularised":
             base += b * (self.b - b)
@@ -225,10 +222,40 @@ class _Newton:
         b = self.b - float(self.shift @ self.w)
         return np.asarray(1.0 - level.y * (scores(level.rows, self.w, threads=self.threads) + b))
 
-    def _combination(self, level: _Level, weights: FloatArray) -> FloatArray:
-        """The sum of a_i y_i x_i over shifted rows."""
-        of_rows = combination(Problem(level.rows, level.y, level.cost), weights, threads=self.threads)
-        return of_rows - float(weights @ level.y) * self.shift
+
+class _Question:
+    """Which rows of a level are in question. The others are settled: above the band at their cost, below it at 0."""
+
+    def __init__(self, level: _Level, bias: Bias, shift: FloatArray, threads: int) -> None:
+        n, d = level.rows.shape
+        self.level, self.bias, self.shift, self.threads = level, bias, shift, threads
+        self.settled = np.ones(n, bool)
+        self.ids: IntArray = np.zeros(0, np.int64)  # of the rows in question
+        self.above = np.zeros(n)  # the weights of the settled rows; 0 for those in question
+        self.pull = np.zeros(d)  # the sum of a_i y_i x_i of the settled rows, shifted
+
+    def ask(self, active: NDArray[np.bool_], residuals: FloatArray) -> None:
+        """Put these rows in question, and settle the others by their residuals; what stays as it is costs nothing."""
+        level = self.level
+        above = np.where(active | (residuals < 0.0), 0.0, level.cost)
+        change = above - self.above
+        more = combination(Problem(level.rows, level.y, level.cost), change, threads=self.threads)
+        self.pull = self.pull + more - float(change @ level.y) * self.shift
+        self.above, self.settled, self.ids = above, ~active, np.flatnonzero(active)
+
+    def part(self) -> Part:
+        """The problem of the rows in question."""
+        level, ids = self.level, self.ids
+        shift = self.shift if self.shift.any() else None
+        return Part(
+            products(level.rows, ids, shift, threads=self.threads),
+            level.y[ids],
+            level.cost[ids],
+            self.bias,
+            self.pull,
+            float(self.above @ level.y),
+            float(self.above.sum()),
+        )
 
 
 def _typical(moved: FloatArray) -> float:
