@@ -110,6 +110,20 @@ def test_the_answer_is_the_same_again_and_for_any_number_of_threads():
     assert one.ranking.tolist() == two.ranking.tolist() and one.witnesses == two.witnesses
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+def test_rows_of_any_size(scale):
+    X, y = generated(60, 2, 6)
+    y, _ = flipped(X, y, 0.1)
+    found = rb.suspects(X * scale, y)
+    assert found.at_least >= 1 and found.verify(X * scale, y)
+
+
+def test_one_row_of_a_class_among_the_others():
+    X, y = np.arange(20.0).reshape(10, 2) % 7, np.arange(10) == 5
+    found = rb.suspects(X, y)
+    assert found.at_most <= 1 and found.verify(X, y)
+
+
 # ---- What ends early says so ----
 def test_a_cap_on_witnesses():
     X, y = generated(300, 2, 3)

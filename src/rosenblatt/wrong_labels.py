@@ -7,6 +7,7 @@ enough. Between them lies an NP-hard problem. The ranking is a heuristic, and sa
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -191,7 +192,7 @@ def _best_hyperplane(question: Question) -> tuple[Hyperplane, IntArray, FloatArr
     """
     choices, y = question.choices, question.y.astype(np.float64)
     rows, scales = _comparable(question.rows)
-    unit = 1.0 / max(_mean_square(rows, choices.intercept), 1e-300)
+    unit = 1.0 / (_mean_square(rows, choices.intercept) or 1.0)
     problem = Problem(rows, y, np.full(len(y), unit), "free" if choices.intercept else "none")
     solver: dict[str, Any] = {"gap": _GAP, "deadline": choices.deadline, "threads": choices.threads}
     path = margins.soft_margin_path_solutions(problem, _COSTS, **solver)
@@ -225,8 +226,9 @@ def _put_back(question: Question, best: tuple[Hyperplane, IntArray], slack: Floa
             right = np.ones(len(question.rows), bool)
             right[best[1]] = False
             right[row] = True
-            found = _part(question, np.flatnonzero(right)).supply()
-            if found.w is not None and found.lower > 0:
+            part = _part(question, np.flatnonzero(right))
+            found = None if _one_sided(part) else part.supply()
+            if found is not None and found.w is not None and found.lower > 0:
                 best = min(best, _fewest_errors(question, found.w, found.b), key=_count)
     return best
 
@@ -238,8 +240,8 @@ def _count(candidate: tuple[Hyperplane, IntArray]) -> int:
 def _fewest_errors(question: Question, w: FloatArray, b: float) -> tuple[Hyperplane, IntArray]:
     """The hyperplane with normal w that has the fewest errors, and these; b is kept if no other offset is better."""
     rows, y = question.rows, question.y
-    if not w.any():  # no direction is better than another
-        w = np.eye(1, len(w))[0]
+    if not w.any() or not (np.isfinite(w).all() and math.isfinite(b)):  # no direction is better than another
+        w, b = np.eye(1, len(w))[0], 0.0
     best = errors_of(rows, y, w, b)
     if question.choices.intercept:
         other = _best_threshold(soft_margin.scores(rows, w), y)
@@ -257,7 +259,7 @@ def _best_threshold(scores: FloatArray, y: Signs) -> float:
     between = np.concatenate([[True], ranked[1:] > ranked[:-1], [True]])
     best = int(np.argmin(np.where(between, errors, len(y) + 1)))
     ends = np.concatenate([[ranked[0] - 1.0], ranked, [ranked[-1] + 1.0]])
-    return -0.5 * float(ends[best] + ends[best + 1])
+    return -float(0.5 * ends[best] + 0.5 * ends[best + 1])
 
 
 def errors_of(rows: Rows, y: Signs, w: FloatArray, b: float) -> IntArray:
@@ -296,13 +298,15 @@ def _wrong_beyond(rows: Rows, sides: Signs, plane: Hyperplane) -> list[str]:
 
 def _comparable(rows: Rows) -> tuple[Rows, FloatArray]:
     """Dense features of one size, by powers of two: no verdict changes, and no feature drowns the others."""
-    d = rows.shape[1]
+    scales = np.full(rows.shape[1], 1 / row_forms.unit(rows))  # so that squares stay in range
+    if scales[0] != 1:
+        rows = row_forms.scaled(rows, scales)
     if rows.dense is None:
-        return rows, np.ones(d)
+        return rows, scales
     spread = np.asarray(rows.dense.std(axis=0, dtype=np.float64))
     exponents = np.where(spread > 0, np.frexp(spread)[1], 0)
-    scales = np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
-    return row_forms.scaled(rows, scales), scales
+    own = np.ldexp(1.0, -np.clip(exponents, -500, 500))
+    return row_forms.scaled(rows, own), own * scales
 
 
 def _mean_square(rows: Rows, intercept: bool) -> float:
@@ -352,10 +356,13 @@ def _peel(question: Question, errors: IntArray, most: int) -> tuple[list[Insepar
 def _among(question: Question, ids: IntArray) -> Inseparable | None:
     """A witness among some rows, with their numbers in the data."""
     ids = np.sort(ids)
-    sides = question.y[ids]
-    if question.choices.intercept and abs(int(sides.sum(dtype=np.int64))) == len(sides):
-        return None
-    return find_witness(_part(question, ids))
+    part = _part(question, ids)
+    return None if _one_sided(part) else find_witness(part)
+
+
+def _one_sided(question: Question) -> bool:
+    """Whether an offset alone separates the rows, because they have one label."""
+    return question.choices.intercept and abs(int(question.y.sum(dtype=np.int64))) == len(question.y)
 
 
 def _part(question: Question, ids: IntArray) -> Question:
