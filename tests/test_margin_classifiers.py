@@ -82,16 +82,22 @@ def expected_failures(model):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [
-        rb.MaxMargin(),
-        rb.SoftMargin(),
-        rb.SoftMargin(bias="regularised", warm_start=True),
-        rb.SoftMargin(C_note=10.0, class_weight="balanced"),
-        rb.SoftMarginCV(Cs=[1.0], cv=2),
-    ],
-    expected_failed_checks=expected_failures,
+    [rb.MaxMargin(), rb.SoftMargin(), rb.SoftMarginCV(Cs=[1.0], cv=2)], expected_failed_checks=expected_failures
 )
 def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        rb.SoftMargin(bias="regularised", warm_start=True),
+        rb.SoftMargin(C_note=10.0, class_weight="balanced"),
+        rb.SoftMarginCV(Cs=[0.1, 10], cv=3, n_jobs=2),
+    ]
+)
+def test_scikit_learns_checks_of_more_options(estimator, check):
     check(estimator)
 
 
