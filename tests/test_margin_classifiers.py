@@ -115,9 +115,12 @@ def margin_problems():
     }
 
 
-@pytest.mark.parametrize("name", margin_problems())
+SEPARABLE = margin_problems()
+
+
+@pytest.mark.parametrize("name", SEPARABLE)
 def test_maximum_margin_is_what_certify_proves(name):
-    X, y = margin_problems()[name]
+    X, y = SEPARABLE[name]
     model, certificate = rb.MaxMargin().fit(X, y), rb.certify(X, y)
     assert model.certificate_ == certificate
     assert model.certificate_.verify(X, y)
@@ -130,10 +133,10 @@ def test_maximum_margin_is_what_certify_proves(name):
     assert (model.predict(X) == y).all()
 
 
-@pytest.mark.parametrize("name", margin_problems())
+@pytest.mark.parametrize("name", SEPARABLE)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_dual_weights_of_the_maximum_margin(name, fit_intercept):
-    X, y = margin_problems()[name]
+    X, y = SEPARABLE[name]
     try:
         model = rb.MaxMargin(fit_intercept=fit_intercept).fit(X, y)
     except NotSeparableError:
