@@ -6,11 +6,14 @@ weights, storage) comes with what the textbook needs to do the same.
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -205,3 +208,15 @@ def noisy(n: int, d: int, seed: int, n_classes: int = 2) -> tuple[np.ndarray, np
     wrong = rng.random(n) < 0.2
     wrong[:n_classes] = False
     return X, np.where(wrong, rng.integers(0, n_classes, n), y)
+
+
+# ---- Real data, in the folder that ROSENBLATT_DATA names ----
+def data_file(*parts: str) -> Path:
+    """The path of a data set, or a skip that says what is missing."""
+    folder = os.environ.get("ROSENBLATT_DATA")
+    if not folder:
+        pytest.skip("ROSENBLATT_DATA does not name the folder of the real data sets")
+    path = Path(folder).joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    return path

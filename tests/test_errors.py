@@ -7,6 +7,7 @@ from rosenblatt import errors
 BUILT_IN = {
     errors.InputError: ValueError,
     errors.NotSeparableError: ValueError,
+    errors.UndecidedError: RuntimeError,
     errors.ModelFileError: ValueError,
     errors.WeightOverflowError: ArithmeticError,
     errors.MissingExtraError: ImportError,

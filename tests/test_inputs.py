@@ -262,7 +262,7 @@ def test_first_guesses_may_be_flat_for_one_vector(model):
 
 # ---- Parameters ----
 WRONG = {
-    "penalty": (["l2", "elasticnet", 0], r"must be None.*use sklearn.linear_model.SGDClassifier"),
+    "penalty": (["l2", "elasticnet", 0], r"must be None.*use SoftMargin"),
     "fit_intercept": (["yes", None, 2], "must be True or False"),
     "max_iter": ([0, -1, 2.5, "10", None, True], "must be an integer of at least 1"),
     "max_updates": ([0, 1.0, "x", True], "must be None or an integer of at least 1"),
@@ -297,7 +297,7 @@ def test_a_wrong_parameter_is_named_with_what_is_allowed_and_what_came(estimator
 
 
 def test_every_parameter_with_a_limit_is_tested():
-    from rosenblatt.classifier import LIMITS
+    from rosenblatt.mistake_driven import LIMITS
 
     assert set(WRONG) == set(LIMITS)
     assert set(Perceptron().get_params()) - set(LIMITS) == {"random_state", "class_weight"}

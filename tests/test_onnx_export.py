@@ -165,7 +165,7 @@ def test_a_vote_is_refused_and_told_what_to_export():
 def test_what_is_not_a_fitted_linear_model_is_refused():
     with pytest.raises(InputError, match="this Perceptron is not fitted yet"):
         rb.to_onnx(rb.Perceptron())
-    with pytest.raises(InputError, match="to_onnx takes a Perceptron or an AveragedPerceptron, got dict"):
+    with pytest.raises(InputError, match="to_onnx takes a linear model of rosenblatt, got dict"):
         rb.to_onnx({})
 
 

@@ -24,8 +24,13 @@ _HOME = {
     "JointInseparable": "joint_certificates",
     "JointSeparable": "joint_certificates",
     "JointUndecided": "joint_certificates",
+    "MaxMargin": "margin_classifiers",
     "Perceptron": "perceptrons",
     "Separable": "certificates",
+    "SoftMargin": "soft_margin_classifiers",
+    "SoftMarginCV": "margin_paths",
+    "SoftMarginPath": "margin_paths",
+    "Suspects": "wrong_labels",
     "Undecided": "certificates",
     "VotedPerceptron": "perceptrons",
     "certificate_from_json": "certificates",
@@ -33,6 +38,8 @@ _HOME = {
     "errors": "",
     "load_model": "model_file",
     "save": "model_file",
+    "soft_margin_path": "margin_paths",
+    "suspects": "wrong_labels",
     "textbook": "",
     "to_onnx": "onnx_export",
     "verify": "certificates",
@@ -55,6 +62,10 @@ if TYPE_CHECKING:
     from rosenblatt.joint_certificates import JointInseparable as JointInseparable
     from rosenblatt.joint_certificates import JointSeparable as JointSeparable
     from rosenblatt.joint_certificates import JointUndecided as JointUndecided
+    from rosenblatt.margin_classifiers import MaxMargin as MaxMargin
+    from rosenblatt.margin_paths import SoftMarginCV as SoftMarginCV
+    from rosenblatt.margin_paths import SoftMarginPath as SoftMarginPath
+    from rosenblatt.margin_paths import soft_margin_path as soft_margin_path
     from rosenblatt.model_file import load_model as load_model
     from rosenblatt.model_file import save as save
     from rosenblatt.onnx_export import to_onnx as to_onnx
@@ -62,6 +73,9 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import Perceptron as Perceptron
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
     from rosenblatt.separability import certify as certify
+    from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
+    from rosenblatt.wrong_labels import Suspects as Suspects
+    from rosenblatt.wrong_labels import suspects as suspects
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
     RosenblattError
     ├── InputError           (ValueError)       data or a parameter that cannot be used
     ├── NotSeparableError    (ValueError)       asked for what only a separating hyperplane has
+    ├── UndecidedError       (RuntimeError)     neither that it can be separated nor that it cannot was proved
     ├── ModelFileError       (ValueError)       a model file that is damaged, foreign or too new
     ├── WeightOverflowError  (ArithmeticError)  weights grew beyond float64 while learning
     └── MissingExtraError    (ImportError)      an optional package is not installed
@@ -12,12 +13,18 @@ Each also is the built-in error in brackets, so code that knows nothing of this 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rosenblatt.certificates import Inseparable, Undecided
+
 __all__ = [
     "InputError",
     "MissingExtraError",
     "ModelFileError",
     "NotSeparableError",
     "RosenblattError",
+    "UndecidedError",
     "WeightOverflowError",
     "missing_extra",
 ]
@@ -32,7 +39,24 @@ class InputError(RosenblattError, ValueError):
 
 
 class NotSeparableError(RosenblattError, ValueError):
-    """What was asked for exists only for a hyperplane that separates the data, and this one does not."""
+    """What was asked for exists only for a hyperplane that separates the data, and this one does not.
+
+    `certificate`, if it is not None, proves that no hyperplane does.
+    """
+
+    def __init__(self, message: str, certificate: Inseparable | None = None) -> None:
+        """Keep the message, and the proof if there is one."""
+        super().__init__(message)
+        self.certificate = certificate
+
+
+class UndecidedError(RosenblattError, RuntimeError):
+    """Neither was proved, that a hyperplane separates the data nor that none does; `certificate` has the bounds."""
+
+    def __init__(self, message: str, certificate: Undecided | None = None) -> None:
+        """Keep the message, and the bounds."""
+        super().__init__(message)
+        self.certificate = certificate
 
 
 class ModelFileError(RosenblattError, ValueError):

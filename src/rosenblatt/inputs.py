@@ -321,13 +321,16 @@ def sample_weight(weights: Any, n: int) -> FloatArray | None:
     return array
 
 
-def class_weight(given: Any, classes: NDArray[Any], codes: Codes) -> FloatArray:
-    """A weight for each class: 1 unless a dict says otherwise, or "balanced", n / (n_classes * rows of the class)."""
+def class_weight(given: Any, classes: NDArray[Any], codes: Codes, weights: FloatArray | None = None) -> FloatArray:
+    """A weight for each class: 1 unless a dict says otherwise, or "balanced", n / (n_classes * rows of the class).
+
+    With `weights` a row counts as often as its weight says.
+    """
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, str) and given == "balanced":
-        counts = np.bincount(codes, minlength=len(classes))
-        return len(codes) / (len(classes) * np.maximum(counts, 1).astype(np.float64))
+        counts = np.bincount(codes, weights, minlength=len(classes)).astype(np.float64)
+        return np.asarray(counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0)))
     if not isinstance(given, Mapping):
         raise InputError(f"class_weight must be a dict, 'balanced', or None, got: {given!r}")
     names = classes.tolist()

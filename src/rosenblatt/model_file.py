@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import importlib
 import json
 import math
 import os
@@ -20,56 +19,32 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load
 from safetensors.numpy import save as to_bytes
 
 import rosenblatt
 from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.model_checks import (
+    HOMES,
+    MARGINS,
+    REMEDY,
+    Tensors,
+    assemble,
+    damaged,
+    entries_of,
+    is_fitted,
+    require,
+    short,
+)
 
 FORMAT_VERSION = 1
 
-Tensors: TypeAlias = dict[str, NDArray[Any]]
 Path: TypeAlias = str | os.PathLike[str]
 
-# The models that a file can hold, and where they are: a table, so that a file cannot name anything else.
-_HOMES = {
-    "AveragedPerceptron": "rosenblatt.perceptrons",
-    "Perceptron": "rosenblatt.perceptrons",
-    "VotedPerceptron": "rosenblatt.perceptrons",
-}
-_STATE = {  # what the JSON holds, and of which type each entry is
-    "format": (int,),
-    "library": (str,),
-    "estimator": (str,),
-    "parameters": (dict,),
-    "classes_": (list, type(None)),
-    "classes_dtype": (str,),
-    "feature_names_in_": (list, type(None)),
-    "n_features_in_": (int,),
-    "n_iter_": (int,),
-    "converged_": (bool,),
-    "separates_": (bool,),
-    "sha256": (str,),
-}
-_TENSORS = {"weights", "intercepts", "visits", "updates", "converged", "mistakes_per_pass"}
-_MORE_TENSORS = {
-    "last": set(),
-    "average": {"late_weights", "late_intercepts"},
-    "vote": {"first_weights", "first_intercepts", "mistakes_of_problem"}
-    | {f"mistake_{name}" for name in ("row", "visit", "step", "up", "down")},
-}
-_DENSE_SUPPORT = {"support"}
-_SPARSE_SUPPORT = {"support_values", "support_columns", "support_starts"}
 _DTYPES = set("F64 F32 F16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL".split())  # noqa: SIM905 - in safetensors' words
-_FLOATS, _INDICES = (np.float32, np.float64), (np.int32, np.int64)
-_LANES = 8  # weights are padded to a multiple of eight columns
 _MAX_HEADER = 32 << 20  # bytes: room for the names of a million features
 _MAX_LISTS = 1 << 17  # lists and objects in the JSON: a weight for each of all classes, and some more
-_MAX_LABELS = 1 << 26  # characters of all string classes, each as wide as the widest
-_MAX_CLASSES = (1 << 15) - 1
-_MAX_COUNT = 1 << 62
 
 
 # Saving and loading -----------------------------------------------------------------------------------------
@@ -82,7 +57,7 @@ def save(model: Any, path: Path) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron or VotedPerceptron
+    model : any of the estimators
         A fitted model. A ``random_state`` that is a generator and not a number is not kept.
     path : str or path
         The file; any name will do, ``.safetensors`` says what it is.
@@ -98,10 +73,10 @@ def save(model: Any, path: Path) -> None:
     """
     state, tensors = _state_of(model)
     try:
-        _assemble(state, tensors)
+        assemble(state, tensors)
     except ModelFileError as error:
         raise InputError(
-            f"this {state['estimator']} does not fit together ({str(error).removesuffix(_REMEDY)}). "
+            f"this {state['estimator']} does not fit together ({str(error).removesuffix(REMEDY)}). "
             "Was a parameter or an attribute changed after fit? Fit it again, or change it back"
         ) from None
     text = _canonical(state | {"sha256": _digest(state, tensors)})
@@ -123,7 +98,7 @@ def load_model(path: Path) -> Any:
 
     Returns
     -------
-    Perceptron, AveragedPerceptron or VotedPerceptron
+    The estimator that was saved.
 
     Raises
     ------
@@ -134,8 +109,8 @@ def load_model(path: Path) -> Any:
         text, tensors = _read(path)
         state = _parse(text)
         checksum = state.pop("sha256")
-        _require(_digest(state, tensors) == checksum, "its contents do not have the checksum that it states")
-        return _assemble(state, tensors)
+        require(_digest(state, tensors) == checksum, "its contents do not have the checksum that it states")
+        return assemble(state, tensors)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
@@ -143,7 +118,7 @@ def load_model(path: Path) -> Any:
 def estimator_name(model: Any) -> str | None:
     """The class of the model, if it is one of ours (not of a subclass, which a file could not restore)."""
     name = type(model).__name__
-    return name if _HOMES.get(name) == type(model).__module__ else None
+    return name if HOMES.get(name) == type(model).__module__ else None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -199,13 +174,13 @@ def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
     name = estimator_name(model)
     if name is None:
         raise InputError(
-            f"save takes one of {', '.join(_HOMES)}, got {type(model).__name__}. "
+            f"save takes one of {', '.join(HOMES)}, got {type(model).__name__}. "
             "A pipeline or another model can be saved with skops.io or joblib"
         )
-    if "_learner" not in vars(model):
-        raise InputError(f"this {name} is not fitted yet: call fit or partial_fit before save")
+    if not is_fitted(model):
+        raise InputError(f"this {name} is not fitted yet: call fit before save")
     classes, names = model.classes_, getattr(model, "feature_names_in_", None)
-    tensors = dict(model._learner.to_arrays()) | {"mistakes_per_pass": model.mistakes_per_pass_}
+    more, tensors = _learned(model)
     labels = None
     if classes.dtype.kind in "iufb" and classes.dtype != np.longdouble:
         tensors["classes"] = classes
@@ -222,24 +197,38 @@ def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
         "classes_dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
         "feature_names_in_": None if names is None else [str(feature) for feature in names],
         "n_features_in_": int(model.n_features_in_),
-        "n_iter_": int(model.n_iter_),
-        "converged_": bool(model.converged_),
-        "separates_": bool(model.separates_),
-    }
+    } | more
     return state, {key: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for key, a in tensors.items()}
+
+
+def _learned(model: Any) -> tuple[dict[str, Any], Tensors]:
+    """What a fit has set beside the classes and the names of the features: entries of the JSON, and arrays."""
+    if estimator_name(model) not in MARGINS:
+        entries = {"n_iter_": int(model.n_iter_), "converged_": bool(model.converged_)}
+        tensors = dict(model._learner.to_arrays()) | {"mistakes_per_pass": model.mistakes_per_pass_}
+        return entries | {"separates_": bool(model.separates_)}, tensors
+    names = MARGINS[estimator_name(model) or ""]
+    tensors = {name: np.atleast_1d(np.asarray(getattr(model, f"{name}_"))) for name in sorted(names - {"certificates"})}
+    if "certificates" in names:
+        texts = _canonical([certificate.to_json() for certificate in model._certificates()])
+        tensors["certificates"] = np.frombuffer(texts.encode(), np.uint8)
+    return {"gap_": float(model.gap_)} | ({"n_iter_": int(model.n_iter_)} if "slack" in names else {}), tensors
 
 
 def _parameters_of(model: Any) -> dict[str, Any]:
     values = dict(model.get_params(deep=False))
-    if not isinstance(values["random_state"], (int, np.integer)):
+    if not isinstance(values.get("random_state", 0), (int, np.integer)):
         values["random_state"] = None  # a generator: its state is not the model's
-    weights = values.pop("class_weight")
+    weights, grid = values.get("class_weight"), values.get("Cs")
     if isinstance(weights, dict):  # as pairs: the keys of a JSON object would all become strings
-        weights = [[_plain(key, "a key of class_weight"), _number(w)] for key, w in weights.items()]
+        del values["class_weight"]
+        weights = {"class_weight": [[_plain(key, "a key of class_weight"), _number(w)] for key, w in weights.items()]}
     else:
-        weights = _plain(weights, "class_weight")
-    plain = {name: _plain(_number(value), f"the parameter {name}") for name, value in values.items()}
-    return plain | {"class_weight": weights}
+        weights = {}
+    if isinstance(grid, (list, tuple, np.ndarray)):
+        del values["Cs"]
+        weights["Cs"] = [float(C) for C in grid]
+    return {name: _plain(_number(value), f"the parameter {name}") for name, value in values.items()} | weights
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -273,20 +262,8 @@ def _digest(state: dict[str, Any], tensors: Tensors) -> str:
 # From a file to JSON and arrays -----------------------------------------------------------------------------
 
 
-_REMEDY = ". The file is damaged or was edited: take it from a backup, or fit and save the model again"
-
-
-def _damaged(what: str) -> ModelFileError:
-    return ModelFileError(what + _REMEDY)
-
-
 def _foreign(what: str) -> ModelFileError:
     return ModelFileError(f"this is not a model file: {what}. load_model reads what rosenblatt.save wrote")
-
-
-def _require(fact: Any, what: str) -> None:
-    if not fact:
-        raise _damaged(what)
 
 
 def _read(path: Path) -> tuple[str, Tensors]:
@@ -297,17 +274,17 @@ def _read(path: Path) -> tuple[str, Tensors]:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if size < 8:
-            raise _damaged(f"it has only {size} bytes")
+            raise damaged(f"it has only {size} bytes")
         if length > _MAX_HEADER:
             raise _foreign(f"its header would be {length} bytes long, and at most {_MAX_HEADER} are read")
-        _require(8 + length <= size, f"its header should have {length} bytes, but the whole file has {size}")
+        require(8 + length <= size, f"its header should have {length} bytes, but the whole file has {size}")
         text = _metadata(file.read(length))
         file.seek(0)
         data = file.read(size)
     try:
         tensors = load(data)
     except (SafetensorError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise _damaged(f"its arrays cannot be read ({_short(error)})") from None
+        raise damaged(f"its arrays cannot be read ({short(error)})") from None
     return text, {name: np.require(array, requirements="W") for name, array in tensors.items()}
 
 
@@ -319,7 +296,7 @@ def _metadata(header: bytes) -> str:
         raise _foreign("it says nothing of rosenblatt")
     for name, entry in entries.items():
         dtype = entry.get("dtype") if isinstance(entry, dict) else None
-        _require(isinstance(dtype, str) and dtype in _DTYPES, f"array {_short(name)} has dtype {_short(dtype)}")
+        require(isinstance(dtype, str) and dtype in _DTYPES, f"array {short(name)} has dtype {short(dtype)}")
     return text
 
 
@@ -332,7 +309,7 @@ def _json(text: str | bytes, what: str) -> Any:
             raise ValueError("too many lists")
         return json.loads(text, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
-        raise _damaged(f"{what} not valid JSON ({_short(error)})") from None
+        raise damaged(f"{what} not valid JSON ({short(error)})") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -348,199 +325,20 @@ def _parse(text: str) -> dict[str, Any]:
     version = state.get("format") if isinstance(state, dict) else None
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
-            f"it has format version {_short(version)}, written by rosenblatt {_short(state.get('library'))}; "
+            f"it has format version {short(version)}, written by rosenblatt {short(state.get('library'))}; "
             f"this is rosenblatt {rosenblatt.__version__}, which reads version {FORMAT_VERSION}: "
             "pip install --upgrade rosenblatt"
         )
-    _require(type(version) is int and version == FORMAT_VERSION, "its metadata state no known format version")
+    require(type(version) is int and version == FORMAT_VERSION, "its metadata state no known format version")
     try:
         unchanged = _canonical(state) == text
     except (ValueError, RecursionError):  # a NaN, or an integer without end
         unchanged = False
-    _require(unchanged, "its metadata are not as they were written")
-    _require(state.keys() == _STATE.keys(), f"its metadata should have {', '.join(_STATE)}")
-    for name, types in _STATE.items():
-        _require(type(state[name]) in types, f"{name} is {_short(state[name])}")
+    require(unchanged, "its metadata are not as they were written")
+    name = state.get("estimator")
+    require(not isinstance(name, str) or name in HOMES, f"it holds a {short(name)}, not one of {', '.join(HOMES)}")
+    expected = entries_of(name)
+    require(state.keys() == expected.keys(), f"its metadata should have {', '.join(expected)}")
+    for entry, types in expected.items():
+        require(type(state[entry]) in types, f"{entry} is {short(state[entry])}")
     return state
-
-
-def _short(value: Any) -> str:
-    text = str(value) if isinstance(value, (str, Exception)) else repr(value)
-    return text if len(text) <= 100 else f"{text[:100]}…"
-
-
-# From JSON and arrays to a model ----------------------------------------------------------------------------
-
-
-def _assemble(state: dict[str, Any], tensors: Tensors) -> Any:
-    """The model, after everything in it has been checked, each thing against the others."""
-    model = _with_parameters(state)
-    arrays = dict(tensors)
-    model.classes_ = _classes(state, arrays)
-    model.n_features_in_ = d = state["n_features_in_"]
-    joint = model.multi_class == "joint" and len(model.classes_) > 2
-    _check_tensors(arrays, len(model.classes_), d, joint=joint, readout=model._readout)
-    names = state["feature_names_in_"]
-    if names is not None:
-        one_each = len(names) == d and all(type(name) is str for name in names)
-        _require(one_each, "it has not a name for each feature")
-        model.feature_names_in_ = np.asarray(names, dtype=object)
-    model.mistakes_per_pass_, model.n_iter_ = arrays.pop("mistakes_per_pass"), state["n_iter_"]
-    _require(model.n_iter_ == len(model.mistakes_per_pass_), "n_iter_ is not the number of its passes")
-    model.converged_, model.separates_ = state["converged_"], state["separates_"]
-    model.updates_per_class_ = arrays["updates"].copy()
-    model.n_updates_ = int(arrays["updates"].sum())
-    model._learner = model._learner_of(arrays)
-    return model
-
-
-def _with_parameters(state: dict[str, Any]) -> Any:
-    name = state["estimator"]
-    _require(name in _HOMES, f"it holds a {_short(name)}, not one of {', '.join(_HOMES)}")
-    estimator = getattr(importlib.import_module(_HOMES[name]), name)
-    values = dict(state["parameters"])
-    unknown = values.keys() - estimator().get_params(deep=False).keys()
-    if unknown:
-        raise ModelFileError(
-            f"it has a parameter that this version does not know, {_short(min(unknown))}: "
-            f"it was written by rosenblatt {_short(state['library'])}; pip install --upgrade rosenblatt"
-        )
-    for parameter, value in values.items():
-        if value in ("Infinity", "-Infinity"):
-            values[parameter] = float(value)
-    if "class_weight" in values:
-        values["class_weight"] = _class_weight(values["class_weight"])
-    _require(type(values.get("random_state")) in (int, type(None)), "random_state is not a number")
-    model = estimator(**values)
-    try:
-        model._check_parameters()
-    except InputError as error:
-        raise _damaged(_short(error)) from None
-    return model
-
-
-def _class_weight(stored: Any) -> Any:
-    if stored is None or stored == "balanced":
-        return stored
-    pairs = isinstance(stored, list) and all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and type(pair[0]) in (str, int, float, bool)
-        and (type(pair[1]) in (int, float) or pair[1] in ("Infinity", "-Infinity"))
-        for pair in stored
-    )
-    _require(pairs, "class_weight is not a weight for each class")
-    weights = {key: float(weight) if isinstance(weight, str) else weight for key, weight in stored}
-    _require(len(weights) == len(stored), "class_weight names a class twice")
-    return weights
-
-
-def _classes(state: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
-    """The classes, strictly ascending: numbers from an array, strings and objects from the JSON."""
-    labels, dtype = state["classes_"], state["classes_dtype"]
-    if labels is None:
-        classes = tensors.pop("classes", np.empty(0))
-        _require(classes.dtype.name == dtype and classes.ndim == 1, "its classes are not an array of their dtype")
-        if dtype == "bool":
-            _require(classes.view(np.uint8).tolist() == [0, 1], "its classes are not False and True")
-        _require(dtype[0] != "f" or np.isfinite(classes).all(), "a class is NaN or infinite")
-    else:
-        allowed = {"str": (str,), "object": (str, int, float, bool)}.get(dtype, ())
-        _require(all(type(label) in allowed for label in labels), "a class is not a label")
-        if dtype == "str":
-            widest = max(map(len, labels), default=0)
-            _require(widest * len(labels) <= _MAX_LABELS, "its classes have very long names")
-        classes = np.asarray(labels, dtype=dtype)
-        _require(classes.tolist() == labels, "a class is not a label")
-    _require(2 <= len(classes) <= _MAX_CLASSES, f"it has {len(classes)} classes")
-    try:
-        ascending = bool((classes[:-1] < classes[1:]).all())
-    except TypeError:
-        ascending = False
-    _require(ascending, "its classes are not in order")
-    return classes
-
-
-def _check_tensors(tensors: Tensors, n_classes: int, d: int, *, joint: bool, readout: str) -> None:
-    """Check that exactly the arrays of such a model are there, and that they fit together."""
-    expected = _TENSORS | _MORE_TENSORS[readout]
-    if readout == "vote":
-        expected |= next((kind for kind in (_DENSE_SUPPORT, _SPARSE_SUPPORT) if kind & tensors.keys()), set())
-    odd = expected ^ tensors.keys()
-    for name in sorted(odd):
-        raise _damaged(f"array {_short(name)} is {'missing' if name in expected else 'not expected'}")
-    n_vectors = 1 if n_classes == 2 else n_classes
-    n_problems = 1 if joint else n_vectors
-    for name in sorted(expected & {"weights", "late_weights", "first_weights"}):
-        array = _checked(tensors, name, (n_vectors, -(-d // _LANES) * _LANES), np.float64)
-        _require(d >= 1 and not array[:, d:].any(), f"{name} is not zero beyond the last feature")
-    for name in sorted(expected & {"intercepts", "late_intercepts", "first_intercepts"}):
-        _checked(tensors, name, (n_vectors,), np.float64)
-    for name in sorted(expected & {"visits", "updates", "mistakes_of_problem"}):
-        _counts(tensors, name, (n_problems,))
-    _checked(tensors, "converged", (n_problems,), np.bool_)
-    _counts(tensors, "mistakes_per_pass", (None,))
-    visits = tensors["visits"]
-    _require((tensors["updates"] <= visits).all(), "it has more updates than visits")
-    if readout == "average":
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = visits[:, np.newaxis] * tensors["weights"] - tensors["late_weights"]
-        _require(np.isfinite(sums).all(), "the average of its weights is NaN or infinite")
-    if readout == "vote":
-        _check_mistakes(tensors, n_classes, _check_support(tensors, d), joint=joint)
-
-
-def _checked(tensors: Tensors, name: str, shape: tuple[int | None, ...], *dtypes: Any) -> NDArray[Any]:
-    """The array, if it has the shape (None is any length) and one of the dtypes, and only finite numbers."""
-    array = tensors[name]
-    fits = len(shape) == array.ndim and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
-    wanted = " × ".join("any" if n is None else str(n) for n in shape)
-    _require(fits, f"{name} has shape {array.shape}, expected {wanted}")
-    _require(array.dtype in dtypes, f"{name} has dtype {array.dtype}, expected {np.dtype(dtypes[0])}")
-    _require(array.dtype.kind != "f" or np.isfinite(array).all(), f"{name} has a NaN or an infinity")
-    return array
-
-
-def _counts(tensors: Tensors, name: str, shape: tuple[int | None, ...]) -> None:
-    array = _checked(tensors, name, shape, np.int64)
-    _require(((array >= 0) & (array < _MAX_COUNT)).all(), f"{name} has a number that counts nothing")
-
-
-def _check_support(tensors: Tensors, d: int) -> int:
-    """Check the rows that mistakes were made on, dense or CSR; how many there are."""
-    if "support" in tensors:
-        return len(_checked(tensors, "support", (None, d), *_FLOATS))
-    if "support_starts" not in tensors:
-        return 0
-    starts = _checked(tensors, "support_starts", (None,), *_INDICES)
-    n_values = len(_checked(tensors, "support_values", (None,), *_FLOATS))
-    columns = _checked(tensors, "support_columns", (n_values,), *_INDICES)
-    _require(
-        len(starts) > 0 and starts[0] == 0 and starts[-1] == n_values and (starts[:-1] <= starts[1:]).all(),
-        "support_starts does not divide the values into rows",
-    )
-    _require(((columns >= 0) & (columns < d)).all(), "support_columns has a column that is no feature")
-    return len(starts) - 1
-
-
-def _check_mistakes(tensors: Tensors, n_classes: int, n_support: int, *, joint: bool) -> None:
-    """Check the mistakes of all problems, one after the other: rows that exist, at ever later visits."""
-    row = _checked(tensors, "mistake_row", (None,), np.int32)
-    up = _checked(tensors, "mistake_up", row.shape, np.int32)
-    down = _checked(tensors, "mistake_down", row.shape, np.int32)
-    visit = _checked(tensors, "mistake_visit", row.shape, np.int64)
-    _checked(tensors, "mistake_step", row.shape, np.float64)
-    _require(((row >= 0) & (row < n_support)).all(), "mistake_row has a row that is not in the support")
-    low, high = (0, n_classes) if joint else (-1, 0)
-    inside = (up >= low) & (up < high) & (down >= low) & (down < high)
-    _require(inside.all() and not (joint and (up == down).any()), "mistake_up or mistake_down is no class")
-    lengths = tensors["mistakes_of_problem"].tolist()
-    for_each = lengths == tensors["updates"].tolist() and sum(lengths) == len(row)
-    _require(for_each, "it has not a mistake for each update")
-    end = 0
-    for length, last in zip(lengths, tensors["visits"].tolist(), strict=True):
-        mine, end = visit[end : end + length], end + length
-        _require(
-            not length or (mine[0] >= 1 and mine[-1] <= last and (mine[:-1] < mine[1:]).all()),
-            "mistake_visit is not in order",
-        )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import rosenblatt
 from rosenblatt.errors import InputError, missing_extra
+from rosenblatt.model_checks import is_fitted
 from rosenblatt.model_file import estimator_name, write_atomically
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     Parameters
     ----------
-    model : Perceptron or AveragedPerceptron
+    model : any of the estimators but VotedPerceptron
         A fitted model. The labels are int64, double, bool or string, as its classes are.
     path : str or path, optional
         Write the graph to this file as well; an old file is replaced in one step.
@@ -53,6 +54,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     _require_linear(model)
     if dtype not in ("float64", "float32"):
         raise InputError(f'dtype must be "float64" or "float32", got {dtype!r}')
+    parameters = model.get_params(deep=False)
     labels, label_type = _labels(model.classes_)
     binary = len(labels) == 2
     coef = np.ascontiguousarray(model.coef_[0] if binary else model.coef_.T, dtype=np.float64)
@@ -76,13 +78,13 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     ]
     if binary:  # a score of 0 is classes_[1] only if the tie rule says so
         constants.append(numpy_helper.from_array(np.asarray(0.0), "zero"))
-        above = "GreaterOrEqual" if model.tie == "positive" else "Greater"
+        above = "GreaterOrEqual" if parameters.get("tie") == "positive" else "Greater"
         nodes += [
             helper.make_node(above, ["scores", "zero"], ["positive"]),
             helper.make_node("Cast", ["positive"], ["winner"], to=TensorProto.INT64),
         ]
     else:  # the first of equal scores wins; the last, if learned jointly with tie="positive"
-        last = int(model.multi_class == "joint" and model.tie == "positive")
+        last = int(parameters.get("multi_class") == "joint" and parameters.get("tie") == "positive")
         nodes.append(helper.make_node("ArgMax", ["scores"], ["winner"], axis=1, keepdims=0, select_last_index=last))
     nodes.append(helper.make_node("Gather", ["classes", "winner"], ["label"]))
     given = TensorProto.FLOAT if dtype == "float32" else TensorProto.DOUBLE
@@ -118,9 +120,9 @@ def _require_linear(model: Any) -> None:
             "fit an AveragedPerceptron on the same data and export that; it predicts much the same"
         )
     if name is None:
-        raise InputError(f"to_onnx takes a Perceptron or an AveragedPerceptron, got {type(model).__name__}")
-    if "_learner" not in vars(model):
-        raise InputError(f"this {name} is not fitted yet: call fit or partial_fit before to_onnx")
+        raise InputError(f"to_onnx takes a linear model of rosenblatt, got {type(model).__name__}")
+    if not is_fitted(model):
+        raise InputError(f"this {name} is not fitted yet: call fit before to_onnx")
 
 
 def _labels(classes: NDArray[Any]) -> tuple[NDArray[Any], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rosenblatt.classifier import LinearClassifier, MistakeDrivenClassifier
+from rosenblatt.mistake_driven import LinearMistakeDrivenClassifier, MistakeDrivenClassifier
 
 _C = TypeVar("_C", bound=MistakeDrivenClassifier)
 
@@ -89,7 +89,7 @@ def _documented(*, max_iter: int, separates: str, linear: bool = True) -> Callab
     max_iter=100,
     separates="Every row (of positive weight) is strictly on its side of the hyperplane, of each with several classes.",
 )
-class Perceptron(LinearClassifier):
+class Perceptron(LinearMistakeDrivenClassifier):
     """Rosenblatt's perceptron: add each mistaken row to w, predict with the last w.
 
     On separable data it ends with a hyperplane that separates; ``converged_`` says so, and means it. A run that
@@ -158,7 +158,7 @@ class Perceptron(LinearClassifier):
 @_documented(
     max_iter=10, separates="Every row (of positive weight) is strictly on its side of the averaged hyperplane."
 )
-class AveragedPerceptron(LinearClassifier):
+class AveragedPerceptron(LinearMistakeDrivenClassifier):
     """The perceptron that predicts with the average of all its vectors, by survival time (note 002).
 
     Made for data that no hyperplane separates: the average wavers less than the last vector. It costs no more than

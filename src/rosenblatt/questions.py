@@ -59,7 +59,7 @@ class Question:
     @cached_property
     def ids(self) -> IntArray | None:
         """The numbers in the data of the rows spoken of, if they are not all of it."""
-        return np.flatnonzero(self.sides) if self.data.ignored else None
+        return None if self.sides.all() else np.flatnonzero(self.sides)
 
     @cached_property
     def rows(self) -> Rows:

@@ -220,21 +220,42 @@ def _proved(question: Question, found: Supply) -> TwoSided | None:
             upper = proofs.prove_upper(rows, y, found.rows, found.weights, intercept=choices.intercept)
             margin = verdicts.found_margin(question, kind, Hyperplane(found.w, found.b), plane.margin, upper, found)
             return verdicts.separable(question, margin, plane.proof, exactly=False, look=look)
-    if found.collapsed:
-        witness = proofs.prove_witness(
-            rows,
-            y,
-            found.rows,
-            found.weights,
-            intercept=choices.intercept,
-            exact=choices.exact,
-            deadline=choices.deadline,
-            threads=choices.threads,
-        )
-        if witness is not None:
-            weights = witness.floats if witness.weights is None else tuple(witness.weights)
-            return verdicts.inseparable(question, witness.rows, weights, witness.proof, witness.overlap)
-    return None
+    return _witness(question, found, choices.exact)
+
+
+def _witness(question: Question, found: Supply, exact: bool | Literal["auto"]) -> Inseparable | None:
+    """What a candidate proves against separation, if anything."""
+    if not found.collapsed:
+        return None
+    choices = question.choices
+    witness = proofs.prove_witness(
+        question.rows,
+        question.y,
+        found.rows,
+        found.weights,
+        intercept=choices.intercept,
+        exact=exact,
+        deadline=choices.deadline,
+        threads=choices.threads,
+    )
+    if witness is None:
+        return None
+    weights = witness.floats if witness.weights is None else tuple(witness.weights)
+    return verdicts.inseparable(question, witness.rows, weights, witness.proof, witness.overlap)
+
+
+def find_witness(question: Question) -> Inseparable | None:
+    """A proof that no hyperplane separates, if one is found; if none is, nothing is said.
+
+    With a gap of 1 the search ends at the first hyperplane that separates.
+    """
+    first = question.supply()
+    found = _witness(question, first, "auto")
+    if found is None and not first.lower > 0 and not question.choices.late():
+        scales = row_forms.column_scales(question.rows, question.choices.intercept)
+        if scales is not None:
+            found = _witness(question, question.supply(row_forms.scaled(question.rows, scales)), "auto")
+    return found
 
 
 # Undecided ------------------------------------------------------------------------------------------------------------

@@ -251,6 +251,56 @@ def training_error(X: Rows, y: Labels, w: Vector, b: float = 0) -> float:
     return sum(label * (dot(w, x) + b) <= 0 for x, label in zip(X, y, strict=True)) / len(X)
 
 
+# ---- The soft margin: the same steps for another loss ----
+def hinge_loss(X: Rows, y: Labels, theta: Vector) -> float:
+    """Σ max(0, 1 - y θ · x): the perceptron loss (003 eq. 3) with 1 in place of 0, so that right is not enough.
+
+    >>> X, y, theta = [(1, 2), (1, -2)], [+1, +1], (0, 0.25)
+    >>> perceptron_loss(X, y, theta), hinge_loss(X, y, theta)
+    (0.5, 2.0)
+    """
+    return sum(max(0, 1 - label * dot(theta, x)) for x, label in zip(X, y, strict=True))
+
+
+def hinge_subgradient(x: Vector, y: int, theta: Vector) -> list[float]:
+    """003 eq. 4 for the hinge loss: -y x wherever y θ · x < 1, also where the perceptron is content.
+
+    >>> hinge_subgradient((1, 2), +1, (0, 0.25)), perceptron_subgradient((1, 2), +1, (0, 0.25))
+    ([-1, -2], [0, 0])
+    """
+    return step(zeros(x), x, -y if y * dot(theta, x) < 1 else 0)
+
+
+def hinge_step(x: Vector, y: int, theta: Vector) -> list[float]:
+    """003 eq. 5 for the hinge loss: a perceptron that also learns from rows that are right, but not by 1."""
+    return step(theta, hinge_subgradient(x, y, theta), -1)
+
+
+def slack(X: Rows, y: Labels, w: Vector, b: float) -> list[float]:
+    """003 eq. 22: the least ξ >= 0 with y(w · x + b) >= 1 - ξ; above 1 the row is on the wrong side."""
+    return [max(0, 1 - label * (dot(w, x) + b)) for x, label in zip(X, y, strict=True)]
+
+
+def soft_margin_objective(X: Rows, y: Labels, w: Vector, b: float, C: float) -> float:
+    """003 eq. 23: ½‖w‖² + (C / N) Σ ξ. scikit-learn's C is the note's C / N."""
+    return dot(w, w) / 2 + C / len(X) * sum(slack(X, y, w, b))
+
+
+def soft_margin_descent(X: Rows, y: Labels, C: float, max_iter: int) -> tuple[list[float], float]:
+    """003 eq. 23 by subgradient steps 1/t over the whole set: simple, and slow. The best w, b on the way.
+
+    >>> w, b = soft_margin_descent([(0,), (1,), (3,), (4,)], [-1, -1, +1, +1], C=8, max_iter=2000)
+    >>> round(w[0], 1), round(b, 1)  # y(wx + b) = 1 at x = 1 and x = 3
+    (1.0, -2.0)
+    """
+    best = w, b = zeros(X[0]), 0.0
+    for t in range(1, max_iter + 1):
+        rates = [C / len(X) / t * label * (xi > 0) for label, xi in zip(y, slack(X, y, w, b))]
+        w, b = [p - p / t + dot(rates, column) for p, column in zip(w, zip(*X))], b + sum(rates)
+        best = min(best, (w, b), key=lambda v: soft_margin_objective(X, y, v[0], v[1], C))
+    return best
+
+
 # ---- Several classes, learned jointly: beyond the notes ----
 @dataclass(frozen=True)
 class JointRun:
