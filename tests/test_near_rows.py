@@ -100,6 +100,8 @@ def test_arguments_are_checked():
     with pytest.raises(ValueError, match="a class code for each row"):
         _engine.nearest(rows, codes[:2], np.ones(8), **rest)
     with pytest.raises(ValueError, match="neither 0 nor 1"):
-        _engine.equal_rows(rows, codes + 5, np.ones(2, np.uint64))
+        _engine.nearest(rows, codes + 5, np.ones(8), **rest)
+    with pytest.raises(ValueError, match="a class code for each row"):
+        _engine.equal_rows(rows, codes[:2], np.ones(2, np.uint64))
     with pytest.raises(ValueError, match="a factor for each column"):
         _engine.equal_rows(rows, codes, np.ones(1, np.uint64))
