@@ -174,7 +174,7 @@ def _decide(question: Question) -> TwoSided:
     if (rows.sparse is not None or rows.shape[1] >= _MANY_FEATURES) and question.equal_rows is not None:
         return verdicts.duplicates_found(question, question.equal_rows)
     first = question.supply()
-    if choices.exact is True or (choices.exact == "auto" and question.size <= _TINY):
+    if _searches_exactly(question):
         answer = _exactly(question, first)
         if answer is not None:
             return answer
@@ -193,6 +193,11 @@ def _decide(question: Question) -> TwoSided:
     return _undecided(question, tried) if found is None else found
 
 
+def _searches_exactly(question: Question) -> bool:
+    exact = question.choices.exact
+    return exact is True or (exact == "auto" and question.size <= _TINY)
+
+
 def _exactly(question: Question, first: Supply) -> TwoSided | None:
     """The answer in fractions; None if time ran out."""
     choices = question.choices
@@ -203,9 +208,8 @@ def _exactly(question: Question, first: Supply) -> TwoSided | None:
         return None
     if answer.separable:
         kind = "free" if choices.intercept else "origin"
-        return verdicts.separable(
-            question, verdicts.exact_margin(question, kind, answer, first), "rational", exactly=True
-        )
+        margin = verdicts.exact_margin(question, kind, answer, first)
+        return verdicts.separable(question, margin, "rational", exactly=_searches_exactly(question))
     return verdicts.inseparable(question, answer.rows, tuple(answer.weights), "rational", None)
 
 

@@ -23,6 +23,7 @@ _DIAGNOSED = 100_000  # whether inseparable rows are separated weakly
 _COMPARED_AT_ONCE = 100_000  # the margins of the other kinds, and what centring would do, with the verdict
 _COMPARED = 20_000_000  # the same, when asked for
 _COMPARED_WIDE = 2_000_000  # the same, with so many features that a margin takes long
+_EVEN = 2.0**40  # between the sizes of features, up to which fractions serve the other margins: beyond they grow long
 _MANY_FEATURES = 600
 
 
@@ -118,7 +119,7 @@ def _other_margin(question: Question, kind: str, exactly: bool) -> Margin | None
         lower = _augmented_margin(proof.numerator, w, b) if augmented else proof.margin
         upper = proofs.prove_upper(asked, y, found.rows, found.weights, intercept=intercept)
         margin = found_margin(question, kind, Hyperplane(w, b), lower, upper, found)
-        if margin.gap <= choices.gap or not question.settles:
+        if margin.gap <= choices.gap or not (question.settles and _is_even(question)):
             return margin
     answer = rationals.min_norm_point(
         asked, y, intercept=intercept, start=found.rows.tolist(), deadline=choices.deadline
@@ -126,6 +127,11 @@ def _other_margin(question: Question, kind: str, exactly: bool) -> Margin | None
     if answer is None or not answer.separable or (augmented and not any(answer.w[:-1])):
         return None if exactly else margin
     return exact_margin(question, kind, answer, found)
+
+
+def _is_even(question: Question) -> bool:
+    scales = row_forms.column_scales(question.rows, intercept=False)
+    return scales is None or float(scales.max()) <= _EVEN * float(scales.min())
 
 
 def _augmented_margin(numerator: Fraction, w: FloatArray, b: float) -> float:
