@@ -3,6 +3,7 @@
 import json
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from safetensors.numpy import save as file_of
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -182,7 +183,7 @@ def test_three_separable_classes():
     model = rb.MaxMargin().fit(X, y)
     assert model.coef_.shape == (3, 2) and model.margin_.shape == (3,)
     assert model.predict(X).tolist() == y.tolist()
-    assert all(model.certificate_.verify(X, y).values())
+    assert model.certificate_.verify(X, y)
     np.testing.assert_allclose(model.dual_coef_ @ X[model.support_], model.coef_, atol=1e-9)
     for k, label in enumerate("abc"):
         np.testing.assert_allclose(model.coef_[k], rb.MaxMargin().fit(X, y == label).coef_[0], rtol=1e-9)
@@ -671,3 +672,47 @@ def test_never_above_the_peers_on_real_data(name, C):
     assert excess_over(ours, X[some], y[some], C, coef, libsvm.intercept_[0]) <= 1e-6
     ours = fitted_or_warned(rb.SoftMargin(C=C, bias="regularised"), X, y)
     assert excess_over(ours, X, y, C, liblinear.coef_, liblinear.intercept_[0], "regularised") <= 1e-6
+
+
+# ---- What went wrong once ----
+def test_a_warm_start_without_the_offset_of_before():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    model = rb.SoftMargin(warm_start=True).fit(X, y).set_params(fit_intercept=False).fit(X, y)
+    alone = rb.SoftMargin(fit_intercept=False).fit(X, y)
+    assert model.intercept_ == 0 and model.objective_ == pytest.approx(alone.objective_, rel=2e-6)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_the_support_is_as_small_as_that_of_libsvm(C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model, peer = rb.SoftMargin(C=C).fit(X, y), SVC(kernel="linear", C=C, tol=1e-6).fit(X, y)
+    assert abs(len(model.support_) - len(peer.support_)) <= 1
+    margins = np.where(y == 1, 1, -1) * model.decision_function(X)
+    assert margins[model.support_].max() < 1 + 1e-3
+
+
+def test_the_gap_includes_the_rounding_of_scores():
+    X, y = [[1e6], [1e6 + 1], [1e6 + 2.5]], [-1, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = rb.SoftMargin(C=1e10).fit(X, y)
+    w, b = Fraction(float(model.coef_[0, 0])), Fraction(float(model.intercept_[0]))
+    slacks = [max(0, 1 - s * (w * Fraction(x[0]) + b)) for x, s in zip(X, y)]
+    primal = w * w / 2 + 10**10 * sum(slacks)
+    assert primal <= Fraction(model.objective_) * (1 + Fraction(1, 10**9))
+    assert primal * (1 - Fraction(model.gap_)) <= Fraction(2) * (1 + Fraction(1, 10**6))  # the optimum is 2
+
+
+def test_costs_beyond_reckoning_are_refused():
+    with pytest.raises(InputError, match="a unit of slack costs 1e\\+200"):
+        rb.SoftMargin(C=1e200).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_fold_without_a_score():
+    X, y = load_iris(return_X_y=True)
+    order = np.argsort(y != 0, kind="stable")
+    folds = [(np.arange(0, 150, 2), np.arange(101, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
+    with pytest.raises(InputError, match="the scores of fold 0 are not finite"):
+        rb.SoftMarginCV(cv=folds, scoring="roc_auc").fit(X[order], (y == 0)[order])

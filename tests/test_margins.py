@@ -151,7 +151,7 @@ def test_the_maximum_margin_holds_for_every_larger_cost():
     Cs = np.logspace(0, 12, 13)
     path = soft_margin_path_solutions(problem(X, y, 1.0), Cs, gap=1e-6)
     assert all(found.solved for found in path)
-    assert path[-1] is path[-2]  # not solved again
+    assert path[-1].w is path[-2].w and path[-1].steps == 0  # not solved again
     assert path[-1].weights.max() < Cs[-3]
     for C, found in zip(Cs, path):
         assert judge(problem(X, y, C), found.w, found.b, found.weights).gap <= 1e-6

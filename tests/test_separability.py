@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from oracles import separable_by_highs
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt import _engine, inputs, rationals
+from rosenblatt.errors import InputError
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 AND = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
@@ -260,7 +262,7 @@ def test_iris_each_against_the_rest_and_in_pairs():
     assert [c.separable for c in rest.values()] == [True, False, False] and rest.separable is False
     pairs = rb.certify(X, names, multi_class="ovo")
     assert [c.separable for c in pairs.values()] == [True, True, False]
-    assert all(pairs.verify(X, names).values()) and all(rest.verify(X, names).values())
+    assert pairs.verify(X, names) and rest.verify(X, names)
     lines = str(rest).splitlines()
     assert lines[0].split() == ["setosa", "|", "rest", "separable,", "margin", "0.817555"] and len(lines) == 4
     assert "versicolor | virginica" in str(pairs)
@@ -275,7 +277,69 @@ def test_wine_and_digits():
     X, y = load_digits(return_X_y=True)
     table = rb.certify(X, y)
     assert [c.separable for c in table.values()] == [separable_by_highs(X, y == digit) for digit in range(10)]
-    assert all(table.verify(X, y).values())
+    assert table.verify(X, y) and rb.verify(table, X, y)
+    moved = rb.verify(table, X, (y + 1) % 10)
+    assert not moved and len(moved.reasons) >= 10 and moved.reasons[0].startswith("0 | rest: this is another data set")
+    halves = [(X[:900], y[:900]), (X[900:], y[900:])]
+    assert table.joint.separable and rb.verify_batches(table, halves).why == "all 11 certificates of the table are"
+
+
+def test_a_table_is_true_if_every_one_is_separable():
+    X, y = np.eye(3), [0, 1, 2]
+    assert rb.certify(X, y) and not rb.certify(*load_iris(return_X_y=True))
+    planted = np.random.default_rng(0).normal(size=(3000, 60))
+    with pytest.raises(InputError, match="undecided whether all"):
+        bool(rb.certify(planted, planted[:, :3].argmax(axis=1), time_limit=0))
+
+
+def test_what_is_no_certificate_is_not_verified():
+    X, y = AND
+    with pytest.raises(InputError, match="a certificate is needed, got str; certificate_from_json"):
+        rb.verify(rb.certify(X, y).to_json(), X, y)
+
+
+# ---- At the ends of float64 ----
+@pytest.mark.parametrize("size", [5e-324, 1e-320, 1e-310, 1e-300, 1e300])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_tiny_and_huge_numbers(size, intercept):
+    X, y = np.array([[1.0], [2.0], [-1.0]]) * size, [1, 1, 0]
+    certificate = true(rb.certify(X, y, fit_intercept=intercept), X, y)
+    assert certificate.separable and certificate.margin > 0
+    joint = rb.certify(np.c_[X, X[::-1]], [0, 1, 2], multi_class="joint", fit_intercept=intercept)
+    assert joint.verify(np.c_[X, X[::-1]], [0, 1, 2])
+
+
+def test_more_threads_than_processors():
+    X, y = AND
+    assert rb.certify(X, y, n_jobs=10**9) == rb.certify(X, y)
+
+
+def test_the_canonical_form_is_that_of_the_hyperplane_in_floats():
+    X, y = 1 + 2.0**-52 * np.array([[1.0, 2, 3], [2, 3, 2]]), [0, 1]
+    certificate = true(rb.certify(X, y), X, y)
+    assert certificate.separates_in_floats and rb.verify(certificate, X, y)
+    assert certificate.gap >= 1 - certificate.margin / certificate.margin_upper_bound - 1e-15
+    near = rb.certify([[1.0], [1 + 2.0**-52]], [0, 1])
+    assert near.separates_in_floats and near.hyperplane.is_separating([[1.0], [1 + 2.0**-52]], [-1, 1])
+
+
+# ---- Features that depend on others, but for rounding ----
+@pytest.mark.parametrize("n", [300, 5000])
+def test_features_that_are_sums_of_others(n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 8))
+    X = np.c_[X, X[:, 0] / 2.54, X.sum(axis=1)]
+    y = rng.integers(0, 2, n)
+    assert true(rb.certify(X, y), X, y).separable is False
+
+
+def test_a_margin_that_only_fractions_have():
+    X, y = make_classification(random_state=0)  # two features are combinations of others, rounded
+    certificate = true(rb.certify(X, y), X, y)
+    assert certificate.separable and 0 < certificate.margin < 1e-15 and not certificate.separates_in_floats
+    assert not certificate.hyperplane.is_separating(X, 2 * y - 1)
+    with pytest.warns(ConvergenceWarning, match="only for a hyperplane in fractions"):
+        rb.MaxMargin().fit(X, y)
 
 
 # ---- Kinds of input ----

@@ -203,3 +203,16 @@ def test_the_ranking_finds_most_flipped_labels(name, at_least, share):
     found = rb.suspects(X, labels)
     assert np.isin(found.ranking[: len(wrong)], wrong).mean() >= at_least
     assert found.at_least <= len(wrong)
+
+
+def test_features_that_depend_on_others_but_for_rounding():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    plain, dependent = rb.suspects(X, y), rb.suspects(np.c_[X, X[:, 0] / 2.54], y)
+    assert plain.at_least >= 30 and dependent.at_least >= 25 and dependent.complete
+    assert dependent.verify(np.c_[X, X[:, 0] / 2.54], y)
+
+
+def test_witnesses_that_use_up_all_rows():
+    found = rb.suspects([[-2.0], [-1.0], [-2.0], [2.0]], [1, -1, -1, -1], fit_intercept=False)
+    assert (found.at_least, found.at_most) == (2, 2)

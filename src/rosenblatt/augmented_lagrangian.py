@@ -95,7 +95,8 @@ def _minimise(part: Part, point: Point, gap: float, floor: float, late: Callable
         if not settled and not better:  # rounding: a narrower width would only make it worse
             break
         point.width *= _SHRINK
-        point.scale = max(point.scale, min(float(part.cost.max()), 2.0 * float(point.weights.max())))
+        highest = min(float(part.cost.max(initial=0.0)), 2.0 * float(point.weights.max(initial=0.0)))
+        point.scale = max(point.scale, highest)
     return replace(best, steps=point.steps)
 
 

@@ -203,7 +203,7 @@ class RowsDigest:
         """Begin with no rows."""
         from blake3 import blake3
 
-        self._full, self._few, self._kinds = (blake3(max_threads=threads) for _ in range(3))
+        self._full, self._few, self._kinds = blake3(max_threads=threads), blake3(), blake3()
 
     def update(self, block: Block) -> None:
         """Take some more rows."""

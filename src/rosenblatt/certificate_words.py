@@ -95,7 +95,7 @@ def undecided(certificate: Undecided) -> str:
     """Neither was proved: what is known all the same."""
     lines = [
         f"Undecided whether a hyperplane separates the {certificate.n_rows:,} rows"
-        + (f": {_printable(certificate.why)}." if certificate.why else ".")
+        + (f": {printable(certificate.why)}." if certificate.why else ".")
     ]
     if certificate.upper < math.inf:
         relative = f", {certificate.upper / certificate.radius:.1e} of the radius" if certificate.radius else ""
@@ -160,7 +160,7 @@ def jointly_undecided(certificate: JointUndecided) -> str:
     """Neither was proved: what is known all the same."""
     lines = [
         f"Undecided whether one W has all {certificate.n_rows:,} rows right"
-        + (f": {_printable(certificate.why)}." if certificate.why else ".")
+        + (f": {printable(certificate.why)}." if certificate.why else ".")
     ]
     if certificate.upper < math.inf:
         relative = f", {certificate.upper / certificate.radius:.1e} of the radius" if certificate.radius else ""
@@ -203,7 +203,7 @@ def _six_digits(value: float, rounding: str) -> str:
     return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(value))):.6g}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """What a text from outside may put on a terminal."""
     return "".join(character if character.isprintable() else " " for character in text[:500])
 
@@ -224,14 +224,14 @@ def _row_list(rows: list[int]) -> str:
 
 def _pair_list(pairs: tuple[tuple[int, Any], ...], word: str) -> str:
     """row 3 above 'b', row 7 above 'a' and 2 others."""
-    shown = [f"row {row} {word} {_printable(repr(rival))}" for row, rival in pairs]
+    shown = [f"row {row} {word} {printable(repr(rival))}" for row, rival in pairs]
     if len(shown) > _SHOWN_ROWS // 2:
         shown = [*shown[: _SHOWN_ROWS // 2 - 1], f"{len(shown) - _SHOWN_ROWS // 2 + 1} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _class_list(certificate: Certificate) -> str:
-    names = [_printable(repr(name)) for name in certificate.labels]
+    names = [printable(repr(name)) for name in certificate.labels]
     return f"{len(names)} classes" if len(names) > 5 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 

@@ -156,12 +156,17 @@ class Separable(Certificate):
 
     @property
     def hyperplane(self) -> Hyperplane:
-        """The separating hyperplane of maximum margin, or near it."""
+        """The separating hyperplane of maximum margin, or near it; see `separates_in_floats`."""
         margin = self._own
         if margin.hyperplane is not None:
             return margin.hyperplane
         assert margin.exact is not None
         return margin.exact.rounded()
+
+    @property
+    def separates_in_floats(self) -> bool:
+        """Whether `hyperplane` separates: False if only one in fractions was found, of which it is the rounding."""
+        return self._own.hyperplane is not None
 
     @property
     def margin(self) -> float:
@@ -198,7 +203,8 @@ class Separable(Certificate):
         """The same hyperplane, scaled to y(w · x + b) = 1 at the nearest row (003 eq. 18), as floats round it."""
         plane = self.hyperplane
         w2 = rounding.squared_norm(plane.w)
-        least = rounding.root_down(self._own.lower2 * w2)
+        square = Fraction(self._own.lower) ** 2 if self.separates_in_floats else self._own.lower2
+        least = rounding.root_down(square * w2)
         if least == 0:
             raise InputError("the margin is too small for a canonical form in floats")
         return Hyperplane(plane.w / least, plane.b / least)

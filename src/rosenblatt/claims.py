@@ -24,6 +24,7 @@ from rosenblatt.inputs import FloatArray, IntArray
 Weights: TypeAlias = tuple[Fraction, ...] | FloatArray
 
 KINDS = ("free", "origin", "augmented")
+_ROUNDED = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,9 @@ class Margin:
     @property
     def gap(self) -> float:
         """1 - lower / upper: how much larger the maximum can be, relatively."""
-        if self.squared is not None or self.lower >= self.upper:
-            return 0.0
+        known = self.squared is not None and Fraction(self.lower) ** 2 >= self.squared * (1 - _ROUNDED)
+        if known or self.lower >= self.upper or (self.squared is not None and self.hyperplane is None):
+            return 0.0  # the hyperplane is the best one, but for the rounding of its weights
         return 1.0 if self.upper == math.inf else (self.upper - self.lower) / self.upper
 
     @property

@@ -12,7 +12,7 @@ from rosenblatt import _engine
 from rosenblatt.candidates import codes_of, padded, squares
 from rosenblatt.faces import CHEAP, Faces
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious
+from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combination, judge, obvious, rounding
 
 _FIRST_LOOK, _LOOK = 3, 10  # passes before a look at all rows
 _PATIENCE = 3000  # passes without progress
@@ -189,10 +189,10 @@ class _Descent:
             b = 0.5 * float(margins[used & (y < 0)].min() - margins[used & (y > 0)].min())
         least = float((margins + y * b)[used].min())
         if least > 0:  # w separates: in canonical form, and a little more for rounding, it has no slack
-            least *= 1.0 - 1e-12
+            least *= 1.0 - max(1e-12, 4.0 * rounding(problem, w / least, b / least))
             self._offer(w / least, b / least, 0.5 * (square + ridge) / least**2)
         dual = float(self.weights.sum()) - 0.5 * square
-        dual -= {"free": self.b * balance, "regularised": 0.5 * balance**2, "none": 0.0}[problem.bias]
+        dual -= {"free": self.b * balance, "regularised": 0.5 * balance * balance, "none": 0.0}[problem.bias]
         if dual > self.dual:
             self.dual, self.best = dual, replace(self.best, weights=self.weights.copy())
         if self._gap() > self.target:

@@ -49,9 +49,8 @@ class Faces:
         self.remaining = remaining  # seconds
         self.ids: IntArray = np.zeros(0, np.int64)  # the rows whose inner products are known
         self.gram: FloatArray = np.zeros((0, 0))
-        self.spent = (
-            0  # conjugate gradient steps so far, of earlier climbs less and less while no inner product is known
-        )
+        # Conjugate gradient steps so far; those of earlier climbs count less and less while no inner product is known.
+        self.spent = 0
 
     def climb(self, weights: FloatArray, w: FloatArray, b: float, target: float) -> Climb | None:
         """Go to the best point of the face that `weights` are on, to a complementarity of `target`; None: no rise."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,14 @@ class Rows:
     def sizes(self) -> Sizes:
         """How large the stored numbers are, from one look at them."""
         return Sizes(*_engine.sizes(self.values))
+
+    @cached_property
+    def feature_sizes(self) -> FloatArray:
+        """The largest absolute value of each feature."""
+        stored = self.dense if self.dense is not None else self.sparse
+        low, high = (f(axis=0) for f in (stored.min, stored.max))
+        low, high = (np.asarray(v.toarray() if self.dense is None else v, np.float64).reshape(-1) for v in (low, high))
+        return np.maximum(np.abs(low), np.abs(high))
 
     def require_finite(self) -> None:
         """Raise if a value is NaN or infinite, naming its row and feature."""
@@ -435,4 +444,4 @@ def threads(n_jobs: int | None) -> int:
         raise InputError("The 'n_jobs' parameter must not be 0: -1 means all processors, None or 1 means one")
     from joblib import effective_n_jobs
 
-    return min(int(effective_n_jobs(n_jobs)), MAX_CLASSES)
+    return min(int(effective_n_jobs(n_jobs)), max(1, 4 * (os.cpu_count() or 1)))

@@ -158,8 +158,17 @@ def _prove_witness(question: JointQuestion, pairs: Pairs, weights: FloatArray) -
         question.rows, question.codes, pairs, question.n_classes, intercept=question.choices.intercept
     )
     ids = np.arange(len(pairs))
-    exact = question.choices.exact
-    proof = proofs.prove_witness(vectors, np.ones(len(ids)), ids, weights, intercept=False, exact=exact)
+    choices = question.choices
+    proof = proofs.prove_witness(
+        vectors,
+        np.ones(len(ids)),
+        ids,
+        weights,
+        intercept=False,
+        exact=choices.exact,
+        deadline=choices.deadline,
+        threads=choices.threads,
+    )
     if proof is None:
         return None
     proved: Any = proof.floats if proof.weights is None else tuple(proof.weights)

@@ -183,6 +183,15 @@ class MaxMargin(MarginClassifier):
         self.margin_ = one_or_each([certificate.margin for certificate in proved])
         self.gap_ = max(certificate.gap for certificate in proved)
         self.certificate_ = found if isinstance(found, CertificateTable) else proved[0]
+        if not all(certificate.separates_in_floats for certificate in proved):
+            warnings.warn(
+                f"MaxMargin proved a margin of {min(certificate.margin for certificate in proved):.1e}, but only for a "
+                "hyperplane in fractions (certificate_ has it): rounded to floats, as in coef_ and intercept_, it does "
+                "not separate all rows. So small a margin comes from rounding, often of features that are sums or "
+                "multiples of others: leave those out, or use SoftMargin.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         if self.gap_ > self.gap:
             warnings.warn(
                 f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within "

@@ -243,11 +243,11 @@ class SoftMarginCV(SoftMarginClassifier):
         with ThreadPoolExecutor(min(self._threads(), len(folds))) as pool:
             scored = list(pool.map(score, folds))
         scores = np.asarray([column for column, _ in scored])
-        best = grid[np.flatnonzero(scores.mean(axis=0) == scores.mean(axis=0).max())].min()
-        problems = self._problems(rows, classes, codes, weights, float(best))
+        best = _best(grid, scores)
+        problems = self._problems(rows, classes, codes, weights, best)
         solutions = self._solve(problems, [None] * len(problems))
         self._accept(X, classes, problems, solutions)
-        self.C_, self.Cs_, self.scores_ = float(best), grid, scores
+        self.C_, self.Cs_, self.scores_ = best, grid, scores
         warn_of_gaps(type(self).__name__, [*solutions, *(one for _, part in scored for one in part)], float(self.gap))
         return self
 
@@ -274,6 +274,18 @@ class SoftMarginCV(SoftMarginClassifier):
             )
         problems = self._problems(row_forms.some_rows(rows, train), classes, codes[train], weights[train], 1.0)
         return _path(self, problems, classes, grid, 1)
+
+
+def _best(grid: FloatArray, scores: FloatArray) -> float:
+    """The smallest of the values of C with the best mean score; means that differ by rounding are equal."""
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(wrong):
+        raise InputError(
+            f"the scores of fold {wrong[0]} are not finite: {scores[wrong[0]].tolist()}. Has its test part rows of "
+            "every class that the scoring needs? Use a stratified cv, or another scoring"
+        )
+    means = scores.mean(axis=0)
+    return float(grid[means >= means.max() - 1e-12 * abs(means.max())].min())
 
 
 def _predictor(path: SoftMarginPath, i: int) -> SoftMargin:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt import coordinate_descent, newton
 from rosenblatt.candidates import squares
-from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, judge, obvious, slack
+from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, judge, obvious, rounding, slack
 
 Solver: TypeAlias = Callable[..., Solution]
 
@@ -36,6 +36,8 @@ def solve_soft_margin(
     for solver in (*_solvers(problem), _continuation):
         found = solver(problem, gap=gap, start=start, deadline=deadline, threads=threads)
         best = found if best is None else _best(problem, best, found, gap, threads)
+        if best.status == "stalled" and not _at_cost(problem, best):
+            best = _hardened(problem, best, gap, threads) or best
         if best.status != "stalled":
             break
         start = Start(best.w, best.b, best.weights)
@@ -59,7 +61,7 @@ def soft_margin_path_solutions(
     for k in sorted(range(len(Cs)), key=lambda k: Cs[k]):
         at = replace(problem, cost=problem.cost * Cs[k])
         if last is not None and _is_hard(*last):
-            solution = last[1]
+            solution = replace(last[1], steps=0)
         else:
             start = None if last is None else _grown(*last)
             solution = solve_soft_margin(at, gap=gap, start=start, deadline=deadline, threads=threads)
@@ -145,7 +147,7 @@ def _hardened(problem: Problem, solution: Solution, gap: float, threads: int) ->
     shortest = 1.0 - float(slack(problem, solution.w, solution.b, threads=threads)[counted].max())
     if shortest < 0.5:
         return None
-    longer = 1.0 if shortest == 1.0 else (1.0 + 1e-14) / shortest
+    longer = (1.0 + 4.0 * rounding(problem, solution.w, solution.b)) / shortest
     w, b = longer * solution.w, longer * solution.b
     judged = judge(problem, w, b, solution.weights, threads=threads)
     if judged.gap > gap:

@@ -1,7 +1,7 @@
 """The soft margin for many rows and few features: Newton steps on the few rows that are near their margin.
 
 At the optimum a row clearly right has weight 0 and a row clearly wrong has all its cost; only those in between are in
-question. So: a first hyperplane from a sample, then samples eight times as large; for each, one pass over all its rows
+question. So: a first hyperplane from a sample, then samples six times as large; for each, one pass over all its rows
 settles those outside a band around the margin, `augmented_lagrangian` solves for those inside, and another pass shows
 which were settled wrongly. The band follows what it got wrong, until the gap over all rows is small enough.
 """
@@ -31,7 +31,7 @@ from rosenblatt.soft_margin import (
     scores,
 )
 
-_SAMPLE = 500  # rows of the first sample, or five for each feature
+_SAMPLE = 500  # rows of the first sample, or ten for each feature
 _GROWTH = 6  # of samples
 _LOOSE = 1e-2  # the gap on a sample: the next one moves the hyperplane by more
 _FIRST = 1e-4  # the gap of the first round
@@ -79,7 +79,8 @@ class _Newton:
             band = self._from_samples()
             weights = None
         else:
-            self.w, self.b = start.w.copy(), start.b + float(self.shift @ start.w)
+            b = 0.0 if problem.bias == "none" else start.b
+            self.w, self.b = start.w.copy(), b + float(self.shift @ start.w)
             weights = np.clip(start.weights, 0.0, problem.cost)
             self.scale = 2.0 * float(weights.max()) or np.inf
             band = _WARM

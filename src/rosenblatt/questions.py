@@ -18,8 +18,9 @@ from rosenblatt.certificates import Data
 from rosenblatt.inputs import IntArray, Rows
 from rosenblatt.suppliers import Supply
 
-# Numbers and features up to which exact searches end soon.
+# Numbers and features up to which exact searches end soon: for a margin nearer to the maximum, and for a verdict.
 _SETTLED = 40_000
+_DECIDED = 20_000_000
 EXACT_FEATURES = 60
 
 
@@ -83,9 +84,13 @@ class Question:
 
     @property
     def settles(self) -> bool:
-        """Whether fractions are to settle what floats leave open."""
-        small = self.size <= _SETTLED and self.rows.shape[1] <= EXACT_FEATURES
-        return self.choices.exact == "auto" and small and not self.choices.late()
+        """Whether fractions are to bring a margin nearer to the maximum than floats did."""
+        return self.choices.exact == "auto" and self.size <= _SETTLED and self.has_time_for_fractions
+
+    @property
+    def has_time_for_fractions(self) -> bool:
+        """Whether fractions are to decide what floats did not: rows that depend on each other but for rounding."""
+        return self.size <= _DECIDED and self.rows.shape[1] <= EXACT_FEATURES and not self.choices.late()
 
     def numbered(self, rows: IntArray) -> IntArray:
         """The rows' numbers in the data."""

@@ -70,7 +70,7 @@ def unit(rows: Rows) -> float:
     """A power of two near the largest number, if squares of numbers of that size leave the range of float64; else 1."""
     largest = rows.sizes.largest
     exponent = math.frexp(largest)[1]
-    return math.ldexp(1.0, min(exponent, 1000)) if abs(exponent) > 300 and largest > 0 else 1.0
+    return math.ldexp(1.0, max(-1000, min(exponent, 1000))) if abs(exponent) > 300 and largest > 0 else 1.0
 
 
 def scaled(rows: Rows, scales: FloatArray) -> Rows:

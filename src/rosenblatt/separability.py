@@ -186,8 +186,9 @@ def _decide(question: Question) -> TwoSided:
             second = _mapped_back(second, scales)
             found = _proved(question, second)
             tried.append(second)
-    coarse = found is None or (isinstance(found, Separable) and found.gap > choices.gap)
-    if coarse and question.settles:
+    open_still = found is None and choices.exact == "auto" and question.has_time_for_fractions
+    coarse = isinstance(found, Separable) and found.gap > choices.gap and question.settles
+    if open_still or coarse:
         exactly = _exactly(question, tried[-1])
         found = found if exactly is None else exactly
     return _undecided(question, tried) if found is None else found
@@ -248,8 +249,8 @@ def _witness(question: Question, found: Supply, exact: bool | Literal["auto"]) -
     return verdicts.inseparable(question, witness.rows, weights, witness.proof, witness.overlap)
 
 
-def find_witness(question: Question) -> Inseparable | None:
-    """A proof that no hyperplane separates, if one is found; if none is, nothing is said.
+def find_witness(question: Question) -> tuple[Inseparable | None, bool]:
+    """A proof that no hyperplane separates, if one is found; and whether there is none otherwise, as far as is known.
 
     With a gap of 1 the search ends at the first hyperplane that separates.
     """
@@ -259,7 +260,19 @@ def find_witness(question: Question) -> Inseparable | None:
         scales = row_forms.column_scales(question.rows, question.choices.intercept)
         if scales is not None:
             found = _witness(question, question.supply(row_forms.scaled(question.rows, scales)), "auto")
-    return found
+        if found is None and question.has_time_for_fractions:
+            answer = rationals.min_norm_point(
+                question.rows,
+                question.y,
+                intercept=question.choices.intercept,
+                start=first.rows.tolist(),
+                deadline=question.choices.deadline,
+            )
+            if answer is not None and answer.separable:
+                return None, True
+            if answer is not None:
+                found = verdicts.inseparable(question, answer.rows, tuple(answer.weights), "rational", None)
+    return found, found is not None or first.lower > 0
 
 
 # Undecided ------------------------------------------------------------------------------------------------------------

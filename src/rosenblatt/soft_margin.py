@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import _engine
 from rosenblatt.inputs import FloatArray, Rows
@@ -54,10 +55,13 @@ class Judgement:
 
     @property
     def gap(self) -> float:
-        """(P − D) / P: no answer is better than this one by a larger part. 0 if P is 0."""
+        """(P − D) / P: no answer is better than this one by a larger part. 0 if P is 0.
+
+        A dual above the primal is rounding, and counts like one below it.
+        """
         if not math.isfinite(self.primal - self.dual):
             return math.inf
-        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+        return abs(self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,16 @@ def obvious(problem: Problem) -> Solution | None:
 
 
 def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray, *, threads: int = 1) -> Judgement:
-    """Compute both objectives from the rows alone; the dual at the feasible point nearest to `weights`."""
+    """Compute both objectives from the rows alone; the dual at a feasible point near `weights`.
+
+    A slack may be as much larger as its rounding error (`rounding`): at huge costs that is what the gap is made of.
+    """
+    if problem.bias == "none" and b != 0:
+        raise ValueError("without an offset b must be 0")
     y, cost = problem.y, problem.cost
-    primal = 0.5 * float(w @ w) + float(cost @ slack(problem, w, b, threads=threads))
+    with np.errstate(all="ignore"):  # what is not finite is a gap without end
+        behind = 1.0 - y * (scores(problem.rows, w, threads=threads) + b) + rounding(problem, w, b)
+        primal = 0.5 * float(w @ w) + float(cost @ np.maximum(0.0, behind))
     weights = feasible(problem, weights)
     v = combination(problem, weights, threads=threads)
     dual = float(weights.sum()) - 0.5 * float(v @ v)
@@ -104,6 +115,14 @@ def judge(problem: Problem, w: FloatArray, b: float, weights: FloatArray, *, thr
 def slack(problem: Problem, w: FloatArray, b: float, *, threads: int = 1) -> FloatArray:
     """ξ_i = max(0, 1 − y_i(w·x_i + b))."""
     return np.maximum(0.0, 1.0 - problem.y * (scores(problem.rows, w, threads=threads) + b))
+
+
+def rounding(problem: Problem, w: FloatArray, b: float) -> float:
+    """How much y_i(w·x_i + b) as computed may be wrong, of any row: γ_{d+4}(|x_i|·|w| + |b|); 0 for w = 0."""
+    if not w.any():
+        return 0.0
+    d = problem.rows.shape[1]
+    return (d + 5) * 2.0**-53 * (float(problem.rows.feature_sizes @ np.abs(w)) + abs(b))
 
 
 def scores(rows: Rows, w: FloatArray, *, threads: int = 1) -> FloatArray:
@@ -132,10 +151,15 @@ def best_offset(problem: Problem, products: FloatArray) -> tuple[float, float]:
     breakpoints = problem.y - products
     needed, whole = float(problem.cost[problem.y > 0].sum()), float(problem.cost.sum())
     slop = 1e-12 * whole
-    return (
-        _quantile(breakpoints, problem.cost, needed - slop),
-        _quantile(breakpoints, problem.cost, min(needed + slop, whole * (1.0 - 1e-15))),
-    )
+    low = _quantile(breakpoints, problem.cost, needed - slop)
+    high = _quantile(breakpoints, problem.cost, min(needed + slop, whole * (1.0 - 1e-15)))
+    if low == high:
+        return low, high
+    # Costs so small that they are lost in the sum of all may still tell the ends apart.
+    at_low, at_high = (float(problem.cost @ np.maximum(0.0, 1.0 - problem.y * (products + b))) for b in (low, high))
+    if abs(at_low - at_high) <= 1e-13 * at_low:
+        return low, high
+    return (low, low) if at_low < at_high else (high, high)
 
 
 def _quantile(values: FloatArray, costs: FloatArray, needed: float) -> float:
@@ -163,18 +187,37 @@ def _median(values: FloatArray) -> float:
 
 
 def feasible(problem: Problem, weights: FloatArray) -> FloatArray:
-    """The nearest weights that the dual allows: 0 ≤ a ≤ c, and with a free offset Σ a_i y_i = 0 to rounding."""
+    """Weights near these that the dual allows: 0 ≤ a ≤ c, and with a free offset Σ a_i y_i = 0 to rounding.
+
+    What is left over is taken from the weights of the heavier class that are between their bounds, so that a weight
+    at a bound stays there: a row that holds nothing is no support. If that is too much, from all: the nearest weights.
+    """
     y, cost = problem.y, problem.cost
     weights = np.clip(weights, 0.0, cost)
-    if problem.bias != "free" or abs(float(weights @ y)) <= 1e-14 * float(weights.sum()):
+    if problem.bias != "free":
         return weights
+    found, taken = _evened(y, weights, (weights > 0) & (weights < cost))
+    if taken <= _LITTLE:
+        return found
     weights = _balanced(y, cost, weights)
+    return _evened(y, weights, weights > 0)[0]
+
+
+_LITTLE = 1e-3
+
+
+def _evened(y: FloatArray, weights: FloatArray, some: NDArray[np.bool_]) -> tuple[FloatArray, float]:
+    """Weights with Σ a_i y_i = 0 by making some of the heavier class smaller, and by what part."""
     left = float(weights @ y)
-    heavy = y > 0 if left > 0 else y < 0
-    total = float(weights[heavy].sum())
-    if total > 0:
-        weights[heavy] *= 1.0 - abs(left) / total
-    return weights
+    if abs(left) <= 1e-14 * float(weights.sum()):
+        return weights, 0.0
+    some = some & (y > 0 if left > 0 else y < 0)
+    total = float(weights[some].sum())
+    if not total > abs(left):
+        return weights, math.inf
+    weights = weights.copy()
+    weights[some] *= 1.0 - abs(left) / total
+    return weights, abs(left) / total
 
 
 def _balanced(y: FloatArray, cost: FloatArray, weights: FloatArray) -> FloatArray:

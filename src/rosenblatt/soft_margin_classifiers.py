@@ -18,6 +18,8 @@ from rosenblatt.inputs import FloatArray
 from rosenblatt.margin_classifiers import MarginClassifier, Support, one_or_each, positives
 from rosenblatt.soft_margin import Bias, Problem, Solution, Start
 
+_DEAREST = 1e100  # squares of sums of such costs stay in the range of float64
+
 
 class SoftMarginClassifier(MarginClassifier):
     """What `SoftMargin` and `SoftMarginCV` share: the problems of the classes, and what is kept of their solutions."""
@@ -47,7 +49,14 @@ class SoftMarginClassifier(MarginClassifier):
             own = codes == positive
             # Of several classes only the positive one is weighted, as in scikit-learn and LIBLINEAR.
             factor = factors[codes] if len(classes) == 2 else np.where(own, factors[positive], 1.0)
-            problems.append(Problem(rows, np.where(own, 1.0, -1.0), unit * weights * factor, bias))
+            with np.errstate(over="ignore"):
+                cost = unit * weights * factor
+            if not cost.max() <= _DEAREST:
+                raise InputError(
+                    f"a unit of slack costs {cost.max():g} for some row (C times its weights), and {_DEAREST:g} is the "
+                    "most that can be reckoned with: make C or the weights smaller"
+                )
+            problems.append(Problem(rows, np.where(own, 1.0, -1.0), cost, bias))
         return problems
 
     def _deadline(self) -> float | None:

@@ -87,11 +87,13 @@ def exact_margin(question: Question, kind: str, answer: rationals.ExactAnswer, f
     plane, lower = None, rounding.root_down(squared)
     candidates = []
     if any(w):
-        rounded = exact.rounded()
-        candidates.append((rounded.w, rounded.b))
+        candidates.append(exact.rounded())
     if found.w is not None:
-        candidates.append((found.w[:-1], float(found.w[-1])) if augmented else (found.w, found.b))
-    for normal, offset in candidates:
+        candidates.append(Hyperplane(found.w[:-1], float(found.w[-1])) if augmented else Hyperplane(found.w, found.b))
+    if any(w):  # where rounding decides, a multiple may be rounded better
+        candidates += [RationalHyperplane(tuple(k * v for v in w), k * b).rounded() for k in range(3, 33, 2)]
+    for candidate in candidates:
+        normal, offset = candidate.w, candidate.b
         if not normal.any():
             continue
         proof = proofs.prove_plane(question.rows, question.y, normal, offset, threads=question.choices.threads)

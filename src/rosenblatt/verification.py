@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from rosenblatt import canonical, inputs, witnesses
 from rosenblatt.canonical import Block, Digest
+from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.row_checks import TINY, UNIT, Plane, PlaneCheck, RadiusCheck
 from rosenblatt.witnesses import Point
 
 if TYPE_CHECKING:
+    from rosenblatt.certificate_table import CertificateTable
     from rosenblatt.certificates import Inseparable, Margin, Separable, Undecided
     from rosenblatt.statements import Certificate
 
@@ -46,12 +48,12 @@ class Verification:
         return f"{'true' if self.ok else 'false'}: {self.why}"
 
 
-def verify(certificate: Certificate, X: Any, y: Any) -> Verification:
+def verify(certificate: Certificate | CertificateTable, X: Any, y: Any) -> Verification:
     """Check a certificate against the data it speaks of.
 
     Parameters
     ----------
-    certificate : Separable, Inseparable or Undecided, or one of their joint kin
+    certificate : Separable, Inseparable or Undecided, one of their joint kin, or a CertificateTable
         From `certify`, or from `certificate_from_json`.
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
         The rows, in the order that the certificate numbers them.
@@ -66,13 +68,16 @@ def verify(certificate: Certificate, X: Any, y: Any) -> Verification:
     return verify_batches(certificate, [(X, y)])
 
 
-def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]]) -> Verification:
+def verify_batches(certificate: Certificate | CertificateTable, batches: Iterable[tuple[Any, Any]]) -> Verification:
     """Check a certificate in one pass over batches (X, y), in memory for one batch and the rows that it names.
 
     The answer is that of `verify` on all rows together, wherever the batches end.
     """
-    n_features = certificate.n_features
-    scan = certificate.scan()
+    if not hasattr(certificate, "scans"):
+        kind = type(certificate).__name__
+        raise InputError(f"a certificate is needed, got {kind}; certificate_from_json reads one that was kept as text")
+    scans = certificate.scans()
+    n_features = next(iter(scans.values())).certificate.n_features
     first = 0
     for X, y in batches:
         if getattr(X, "shape", (1,))[0] == 0:
@@ -81,11 +86,17 @@ def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]])
         n, d = rows.shape
         if d != n_features:
             return Verification(False, (f"the data has {d} features, but the certificate speaks of {n_features}",))
-        sides = scan.sides(inputs.labels(y, n), first)
-        for part, block in canonical.blocks(rows):
-            scan.look_at(block, sides[part], first + part.start)
+        labels = inputs.labels(y, n)
+        for scan in scans.values():
+            sides = scan.sides(labels, first)
+            for part, block in canonical.blocks(rows):
+                scan.look_at(block, sides[part], first + part.start)
         first += n
-    return scan.verdict()
+    verdicts = {name: scan.verdict() for name, scan in scans.items()}
+    if "" in verdicts:
+        return verdicts[""]
+    reasons = tuple(f"{name}: {verdict.why}" for name, verdict in verdicts.items() if not verdict)
+    return Verification(not reasons, reasons, f"all {len(verdicts)} certificates of the table are")
 
 
 # The pass -----------------------------------------------------------------------------------------------------------

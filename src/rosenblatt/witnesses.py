@@ -149,7 +149,7 @@ def _float_square_above(points: list[Point], signed: FloatArray, slack: FloatArr
     matrix = _matrix(points, side=False)[0]
     high, low, error = _compensated_sums(matrix, signed)
     error = (error + (slack * np.abs(signed)) @ np.abs(matrix) + len(points) * 2.0**-1000) * _SLACK
-    if not (np.isfinite(high).all() and np.isfinite(error).all()):
+    if not all(np.isfinite(part).all() for part in (high, low, error)):
         return None
     total = Fraction(0)
     for h, lo, e in zip(high.tolist(), low.tolist(), error.tolist(), strict=True):

@@ -334,7 +334,7 @@ def _peel(question: Question, errors: IntArray, most: int) -> tuple[list[Insepar
         left = np.flatnonzero(free if seed is None else free & clean)
         sampled = seed is not None and size < len(left)
         ids = random.choice(left, size, replace=False) if sampled else left
-        witness = _among(question, ids if seed is None else np.append(ids, seed))
+        witness, known = _among(question, ids if seed is None else np.append(ids, seed))
         if witness is not None:
             found.append(witness)
             free[witness.points] = False
@@ -345,15 +345,14 @@ def _peel(question: Question, errors: IntArray, most: int) -> tuple[list[Insepar
         elif seed is not None:
             failures += 1
         else:
-            return found, not question.choices.late()
+            return found, known and not question.choices.late()
     return found, False
 
 
-def _among(question: Question, ids: IntArray) -> Inseparable | None:
-    """A witness among some rows, with their numbers in the data."""
-    ids = np.sort(ids)
-    part = _part(question, ids)
-    return None if _one_sided(part) else find_witness(part)
+def _among(question: Question, ids: IntArray) -> tuple[Inseparable | None, bool]:
+    """A witness among some rows, with their numbers in the data; and whether there is none if none was found."""
+    part = _part(question, np.sort(ids))
+    return (None, True) if len(ids) == 0 or _one_sided(part) else find_witness(part)
 
 
 def _one_sided(question: Question) -> bool:
