@@ -8,10 +8,14 @@ A certificate holds all that is needed to check it against the data, and nothing
 >>> half = Fraction(1, 2)
 >>> certificate = Inseparable(xor, [0, 1, 2, 3], [-1, +1, +1, -1], [half] * 4, proof="rational")
 >>> print(certificate)
-Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so neither can the data.
-A weighted mean of rows 1 and 2 (label 1) is the same point as one of rows 0 and 3 (label 0).
+Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so
+neither can the data.
+A weighted mean of rows 1 and 2 (label 1) is the same point as one of rows 0 and
+3 (label 0).
 Proved in exact fractions; check it with verify(X, y).
-Next: a Perceptron would never stop on these 4 rows; try an AveragedPerceptron, or more features.
+Next: a Perceptron would never stop on these 4 rows. SoftMargin and
+AveragedPerceptron are made for such data; suspects(X, y) ranks the labels that
+may be wrong.
 >>> bool(certificate.verify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
 True
 """
@@ -289,11 +293,6 @@ class Separable(Certificate):
                 bounds.append(mistake_bounds.from_first_guess(tau2, theta, margin2, guess))
         return min(bounds)
 
-    # ---- In words ----
-
-    def __str__(self) -> str:
-        return certificate_words.separable(self)
-
     def __repr__(self) -> str:
         return (
             f"<Separable: {self.n_rows} rows, {self.n_features} features, "
@@ -340,9 +339,6 @@ class Inseparable(Certificate):
             raise InputError("overlap=False needs the hyperplane that separates weakly")
         require_dimension(self.weak, self.n_features)
 
-    def __str__(self) -> str:
-        return certificate_words.inseparable(self)
-
     def __repr__(self) -> str:
         return f"<Inseparable: {self.n_rows} rows, {self.n_features} features, {len(self.points)} points>"
 
@@ -384,9 +380,6 @@ class Undecided(Certificate):
     def gap(self) -> float:
         """The relative distance of the bounds; 1 if none is known."""
         return (self.upper - max(self.lower, 0.0)) / self.upper if 0 < self.upper < math.inf else 1.0
-
-    def __str__(self) -> str:
-        return certificate_words.undecided(self)
 
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)

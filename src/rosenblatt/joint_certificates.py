@@ -8,10 +8,12 @@ class is above those of all rivals. (`Separable` and its kin speak of two sides;
 >>> half = Fraction(1, 2)
 >>> certificate = JointInseparable(JointData.of(X, y), [1, 3], [2, 1], [half, half], duplicates=True)
 >>> print(certificate)
-Not jointly separable: no W has row 1 above 'c' and row 3 above 'b', so none has all rows right.
+Not jointly separable: no W gives rows 1 and 3 the highest scores for their own
+classes.
 Two of these rows are equal, with different labels.
 Proved in exact fractions; check it with verify(X, y).
-Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing.
+Next: look at these rows; one of the labels may be wrong, or a feature that
+tells them apart missing. suspects(X, y == label) ranks the labels of a class.
 >>> bool(certificate.verify(X, y))
 True
 """
@@ -163,9 +165,6 @@ class JointSeparable(JointCertificate):
         radius2 = Fraction(self.radius) ** 2 + int(self.fit_intercept)
         return mistake_bounds.through_origin(2 * radius2, self.bounds.lower2)
 
-    def __str__(self) -> str:
-        return certificate_words.jointly_separable(self)
-
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.margin), certificate_words.at_most(self.margin_upper_bound)
         return f"<JointSeparable: {self.n_rows} rows, {len(self.classes)} classes, margin {lower} to {upper}>"
@@ -202,9 +201,6 @@ class JointInseparable(JointCertificate):
     def pairs(self) -> tuple[tuple[int, Label], ...]:
         """The pairs (row, rival)."""
         return self._pairs(self.points)
-
-    def __str__(self) -> str:
-        return certificate_words.jointly_inseparable(self)
 
     def __repr__(self) -> str:
         return f"<JointInseparable: {self.n_rows} rows, {len(self.classes)} classes, {len(self.points)} pairs>"
@@ -257,9 +253,6 @@ class JointUndecided(JointCertificate):
     def gap(self) -> float:
         """The relative distance of the bounds; 1 if none is known."""
         return (self.upper - max(self.lower, 0.0)) / self.upper if 0 < self.upper < math.inf else 1.0
-
-    def __str__(self) -> str:
-        return certificate_words.jointly_undecided(self)
 
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)

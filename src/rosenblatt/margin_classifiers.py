@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import inputs
+from rosenblatt import certificate_words, inputs
 from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.certificates import Inseparable, Separable, Undecided, certificate_from_json
 from rosenblatt.classifier import LinearClassifier
@@ -239,7 +239,7 @@ def _hard_support(certificate: Separable, y: NDArray[Any]) -> Support:
 
 
 def _not_separable(witness: Inseparable, name: Any, others: list[Any]) -> str:
-    verdict = str(witness).splitlines()
+    verdict = certificate_words.sentences(witness)
     who = "" if name is None else f"Class {name!r} cannot be separated from the rest"
     if others:
         who += f" (nor can {', '.join(map(repr, others))})"
@@ -253,6 +253,6 @@ def _not_separable(witness: Inseparable, name: Any, others: list[Any]) -> str:
 def _undecided(certificate: Undecided, name: Any) -> str:
     who = "" if name is None else f"Class {name!r} against the rest: "
     return (
-        f"{who}{' '.join(str(certificate).splitlines())} SoftMargin needs no separable data. "
+        f"{who}{' '.join(certificate_words.sentences(certificate))} SoftMargin needs no separable data. "
         "The bounds are in the error's .certificate."
     )

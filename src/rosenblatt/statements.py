@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from rosenblatt import certificate_text
+from rosenblatt import certificate_text, certificate_words
 from rosenblatt.claims import Data
 from rosenblatt.errors import InputError
 from rosenblatt.joint_claims import JointData
@@ -56,6 +56,9 @@ class Certificate:
     def to_json(self) -> str:
         """As text: floats in hexadecimal and fractions as such, so that nothing is rounded."""
         return certificate_text.to_json(self)
+
+    def __str__(self) -> str:
+        return certificate_words.text(self)
 
     def __bool__(self) -> bool:
         if self.separable is None:
