@@ -562,7 +562,9 @@ def test_altered_labels_and_shape():
     assert not found and "row 0 has the label 'no', which the certificate does not know" in found.why
     assert "the data has 3 features, but the certificate speaks of 2" in certificate.verify(np.ones((4, 3)), y).why
     assert "the data has 3 rows, but the certificate speaks of 4" in certificate.verify(X[:3], y[:3]).why
-    assert "this is another data set" in certificate.verify([[0, 0], [0, 1], [1, 0], [1, 2]], y).why
+    other = certificate.verify([[0, 0], [0, 1], [1, 0], [1, 2]], y)
+    assert "this is another data set" in other.why and "are the rows in another order" in other.why
+    assert len(other.reasons) == 1  # what else is wrong with other data is of no use
     assert "the data has 0 rows" in certificate.verify_batches([]).why
     swapped = replace(certificate, data=replace(certificate.data, negative=(1,), positive=(0,)))
     assert not swapped.verify(X, y)

@@ -171,11 +171,13 @@ class Scan:
         """Return the answer, after all rows went by."""
         data, reasons = self.certificate.data, list[str]()
         if self.digest.n_rows != data.n_rows:
-            reasons.append(f"the data has {self.digest.n_rows} rows, but the certificate speaks of {data.n_rows}")
+            reasons.append(f"the data has {self.digest.n_rows:,} rows, but the certificate speaks of {data.n_rows:,}")
         elif self.digest.hexdigest() != data.digest:
-            reasons.append("this is another data set: its values or labels are not those that were certified")
+            reasons.append(ANOTHER)
         if self.strange_label is not None:
             reasons.append(self.strange_label)
+        if reasons:  # of other data all else is likely to be wrong too, and says nothing about the certificate
+            return Verification(False, tuple(reasons))
         for plane in self.planes:
             reasons += plane.complaints()
         for radius in self.radii:
@@ -193,10 +195,15 @@ class Scan:
         return Verification(True, (), self.checked())
 
 
+ANOTHER = (
+    "this is another data set: its values or labels are not those that were certified; are the rows in another order, "
+    "or the labels other ones?"
+)
+
 _CHECKED = {
-    True: "all {n} rows are strictly on their sides, and the margin, its upper bound and the radius are as stated",
-    False: "the named rows and weights prove that no hyperplane separates the {n} rows",
-    None: "the bounds hold for the {n} rows; whether they can be separated is left open",
+    True: "all {n:,} rows are strictly on their sides, and the margin, its upper bound and the radius are as stated",
+    False: "the named rows and weights prove that no hyperplane separates the {n:,} rows",
+    None: "the bounds hold for the {n:,} rows; whether they can be separated is left open",
 }
 
 
