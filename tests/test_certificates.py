@@ -9,6 +9,7 @@ import re
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -1092,6 +1093,8 @@ def test_edited_json_is_refused_or_found_false():
         (lambda s: "[" * 100_000, "nested too deeply|it is not JSON"),
         (lambda s: b"\xff\xfe", "the text is not UTF-8"),
         (lambda s: 5, "expected text, got int"),
+        (lambda s: "a.json", "it is not JSON.*give its text, Path"),
+        (lambda s: Path("a.json"), "expected text, got .*Path; .*give its text"),
         (lambda s: "[]", "does not begin with"),
         (lambda s: s.replace('"version": 1', '"version": 2'), "version 2, and this library reads up to 1"),
         (lambda s: s.replace('"version": 1', '"version": true'), "its version is True"),
