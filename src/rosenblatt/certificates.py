@@ -47,7 +47,7 @@ from rosenblatt.claims import (
     keep_weighted,
     require_dimension,
 )
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_certificates import JointCertificate, JointInseparable, JointSeparable, JointUndecided
@@ -295,7 +295,7 @@ class Separable(Certificate):
 
     def __repr__(self) -> str:
         return (
-            f"<Separable: {self.n_rows} rows, {self.n_features} features, "
+            f"<Separable: {self._size}, "
             f"margin {certificate_words.at_least(self.margin)} to {certificate_words.at_most(self.margin_upper_bound)}>"
         )
 
@@ -340,7 +340,7 @@ class Inseparable(Certificate):
         require_dimension(self.weak, self.n_features)
 
     def __repr__(self) -> str:
-        return f"<Inseparable: {self.n_rows} rows, {self.n_features} features, {len(self.points)} points>"
+        return f"<Inseparable: {self._size}, {counted(len(self.points), 'point')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -383,7 +383,7 @@ class Undecided(Certificate):
 
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
-        return f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {lower} to {upper}>"
+        return f"<Undecided: {self._size}, margin {lower} to {upper}>"
 
 
 AnyCertificate: TypeAlias = Separable | Inseparable | Undecided | JointSeparable | JointInseparable | JointUndecided
@@ -391,6 +391,15 @@ AnyCertificate: TypeAlias = Separable | Inseparable | Undecided | JointSeparable
 
 def certificate_from_json(text: str | bytes) -> AnyCertificate | CertificateTable:
     """Read a certificate that `to_json` wrote, or a table: nothing in it is believed before `verify`.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text itself; of a file, ``Path(name).read_text()``.
+
+    Returns
+    -------
+    Separable, Inseparable or Undecided, one of their joint kin, or CertificateTable
 
     Raises
     ------

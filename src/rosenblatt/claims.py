@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rosenblatt import canonical, inputs
 from rosenblatt.canonical import Label
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 
@@ -224,4 +224,6 @@ def keep_weighted(owner: Any, rows_name: str, weights_name: str) -> None:
 def require_dimension(plane: Hyperplane | RationalHyperplane | None, d: int) -> None:
     """Raise if a hyperplane is not in d dimensions."""
     if plane is not None and len(plane.w) != d:
-        raise InputError(f"a hyperplane has {len(plane.w)} weights, but the data has {d} features")
+        raise InputError(
+            f"a hyperplane has {counted(len(plane.w), 'weight')}, but the data has {counted(d, 'feature')}"
+        )

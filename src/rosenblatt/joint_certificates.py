@@ -30,7 +30,7 @@ import numpy as np
 from rosenblatt import certificate_words, mistake_bounds
 from rosenblatt.canonical import Label
 from rosenblatt.claims import Margin, Weights, frozen, keep_float, keep_weighted
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_claims import JointData, keep_rivals
@@ -57,6 +57,10 @@ class JointCertificate(Certificate):
     def labels(self) -> tuple[Any, ...]:
         """The labels, in the order of the rows of W."""
         return self.data.classes
+
+    @property
+    def _size(self) -> str:
+        return f"{counted(self.n_rows, 'row')}, {len(self.classes)} classes"
 
     def scan(self) -> JointScan:
         """Begin a pass over the data that checks it."""
@@ -167,7 +171,7 @@ class JointSeparable(JointCertificate):
 
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.margin), certificate_words.at_most(self.margin_upper_bound)
-        return f"<JointSeparable: {self.n_rows} rows, {len(self.classes)} classes, margin {lower} to {upper}>"
+        return f"<JointSeparable: {self._size}, margin {lower} to {upper}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +207,7 @@ class JointInseparable(JointCertificate):
         return self._pairs(self.points)
 
     def __repr__(self) -> str:
-        return f"<JointInseparable: {self.n_rows} rows, {len(self.classes)} classes, {len(self.points)} pairs>"
+        return f"<JointInseparable: {self._size}, {counted(len(self.points), 'pair')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,4 +260,4 @@ class JointUndecided(JointCertificate):
 
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
-        return f"<JointUndecided: {self.n_rows} rows, {len(self.classes)} classes, margin {lower} to {upper}>"
+        return f"<JointUndecided: {self._size}, margin {lower} to {upper}>"

@@ -184,9 +184,14 @@ class MaxMargin(MarginClassifier):
         self.gap_ = max(certificate.gap for certificate in proved)
         self.certificate_ = found if isinstance(found, CertificateTable) else proved[0]
         if self.gap_ > self.gap:
+            how_near = (
+                "is not known to be near the maximum"
+                if self.gap_ >= 1
+                else f"is within {self.gap_:.1e} of the maximum, not within gap={self.gap:g}"
+            )
             warnings.warn(
-                f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within "
-                f"gap={self.gap:g}: the classes are separated, but a hyperplane of a larger margin may exist. Give it "
+                f"MaxMargin proved a margin that {how_near}: "
+                "the classes are separated, but a hyperplane of a larger margin may exist. Give it "
                 "more time (time_limit), scale the features (sklearn.preprocessing.StandardScaler), or accept it with "
                 "a larger gap.",
                 ConvergenceWarning,

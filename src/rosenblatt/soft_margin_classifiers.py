@@ -235,11 +235,16 @@ def warn_of_gaps(name: str, solutions: Sequence[Solution], gap: float) -> None:
     if worst.gap <= gap:
         return
     late = worst.status == "out of time"
+    lower = (
+        "nothing is known yet of how good the hyperplane is"
+        if worst.gap >= 1
+        else "another hyperplane may have an objective that is lower by this part, not by more"
+    )
     warnings.warn(
         f"{name} stopped with a duality gap of {worst.gap:.1e}, not {gap:g}"
-        f"{' (time_limit)' if late else ' (it came no further in float64)'}: another hyperplane may have an objective "
-        f"that is lower by this part, not by more. {'Give it more time, or accept' if late else 'Accept'} it with a "
-        "larger gap, scale the features (sklearn.preprocessing.StandardScaler), or choose a smaller C.",
+        f"{' (time_limit)' if late else ' (it came no further in float64)'}: {lower}. "
+        f"{'Give it more time, or accept' if late else 'Accept'} it with a larger gap, "
+        "scale the features (sklearn.preprocessing.StandardScaler), or choose a smaller C.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import canonical, inputs, witnesses
 from rosenblatt.canonical import Block, Digest
+from rosenblatt.errors import counted
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.row_checks import TINY, UNIT, Plane, PlaneCheck, RadiusCheck
 from rosenblatt.witnesses import Point
@@ -80,7 +81,8 @@ def verify_batches(certificate: Certificate, batches: Iterable[tuple[Any, Any]])
         rows = canonical.exact_rows(X, first_row=first)
         n, d = rows.shape
         if d != n_features:
-            return Verification(False, (f"the data has {d} features, but the certificate speaks of {n_features}",))
+            found = f"the data has {counted(d, 'feature')}, but the certificate speaks of {n_features:,}"
+            return Verification(False, (found,))
         sides = scan.sides(inputs.labels(y, n), first)
         for part, block in canonical.blocks(rows):
             scan.look_at(block, sides[part], first + part.start)
@@ -171,7 +173,9 @@ class Scan:
         """Return the answer, after all rows went by."""
         data, reasons = self.certificate.data, list[str]()
         if self.digest.n_rows != data.n_rows:
-            reasons.append(f"the data has {self.digest.n_rows:,} rows, but the certificate speaks of {data.n_rows:,}")
+            reasons.append(
+                f"the data has {counted(self.digest.n_rows, 'row')}, but the certificate speaks of {data.n_rows:,}"
+            )
         elif self.digest.hexdigest() != data.digest:
             reasons.append(ANOTHER)
         if self.strange_label is not None:
