@@ -483,6 +483,29 @@ def test_paths_take_weights_and_counts_of_C():
             rb.soft_margin_path(X, y, wrong)
 
 
+def test_a_path_is_printed_as_a_table():
+    two = rb.soft_margin_path(IRIS[0], IRIS[1] == 1, Cs=[0.1, 1])
+    lines = str(two).splitlines()
+    assert lines[0].split() == ["C", "margin", "objective", "gap", "support"] and len(lines) == 3
+    assert lines[2].split()[0] == "1" and float(lines[2].split()[1]) == pytest.approx(two.margins[1, 0], rel=1e-5)
+    several = rb.soft_margin_path(IRIS[0], np.array(["a" * 40, "b", "c"])[IRIS[1]], Cs=[0.1, 1])
+    assert len(str(several).splitlines()) == 7 and max(map(len, str(several).splitlines())) <= 80
+    assert repr(two) == "<SoftMarginPath: 2 values of C from 0.1 to 1>"
+
+
+def test_the_default_grid_has_round_numbers():
+    X, y = IRIS[0], IRIS[1] == 0
+    assert rb.soft_margin_path(X, y).Cs.tolist() == [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000, 10000]
+
+
+@pytest.mark.parametrize("Cs, edge", [([1e-4, 1e-3, 1e-2], "largest"), ([1.0, 10.0, 100.0], "smallest")])
+def test_a_choice_at_the_edge_of_the_grid_is_told(Cs, edge):
+    X, y = IRIS[0], IRIS[1] == (2 if edge == "largest" else 0)
+    with pytest.warns(UserWarning, match=rf"SoftMarginCV chose C=.*, the {edge} of those tried"):
+        rb.SoftMarginCV(Cs=Cs, cv=3).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:SoftMarginCV chose")
 def test_cross_validation_scores_what_a_grid_search_scores():
     X, y = IRIS
     Cs, cv = [0.01, 0.1, 1.0, 10.0], StratifiedKFold(4)

@@ -83,8 +83,9 @@ def positives(classes: NDArray[Any]) -> list[int]:
 
 
 class MaxMargin(MarginClassifier):
-    """The separating hyperplane of maximum margin: argmin ½‖w‖² with y(w · x + b) ≥ 1 for every row (003 eq. 21).
+    """The separating hyperplane of maximum margin, with a proof that it is, or that none separates.
 
+    It is argmin ½‖w‖² with y(w · x + b) ≥ 1 for every row (003 eq. 21).
     It is what `certify` finds, behind the scikit-learn contract: the margin is proved, to be that of this hyperplane
     and to be within the gap of the largest there is. The offset is free, as the note has it.
 
