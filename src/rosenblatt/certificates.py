@@ -89,7 +89,7 @@ class Separable(Certificate):
     Of larger data `certify` computes only the margin asked for. The other margins and the centre are computed when they
     are first asked for, as are the mistake bounds, the text and the JSON, which state them; until then the certificate
     keeps the data. The numbers are the same as if they had been computed at once; if X was changed in place in the
-    meantime, `InputError` is raised. `later` does that: it is for `certify` alone.
+    meantime, `InputError` is raised.
     """
 
     separable: ClassVar[bool | None] = True
@@ -102,7 +102,7 @@ class Separable(Certificate):
     # No defaults that the class would have too: what is missing is computed (__getattr__).
     centre: FloatArray | None = field(default_factory=lambda: None)
     centred_radius: float | None = field(default_factory=lambda: None)
-    later: Callable[[], Comparison] | None = field(default=None, kw_only=True)
+    later: Callable[[], Comparison] | None = field(default=None, kw_only=True)  # that computes it; for `certify` alone
     _own: Margin = field(init=False)  # the margin asked for, which is always there
 
     def __post_init__(self) -> None:
@@ -304,7 +304,8 @@ class Separable(Certificate):
 class Inseparable(Certificate):
     """No hyperplane separates the classes: a few rows and their weights prove it.
 
-    `signs` are the sides of the points. With proof "rational" the weighted sum of the signed rows is zero exactly, and
+    `points` are the positions of these rows in X, from 0, also for a frame with an index of its own; `signs` are their
+    sides. With proof "rational" the weighted sum of the signed rows is zero exactly, and
     each class has the same sum of weights; with "interval" this holds for exact weights near those stated. `weak`: a
     hyperplane with y(w · x + b) >= 0 everywhere and > 0 somewhere (quasi-complete separation); `overlap`: True if none
     exists, None if unknown. `duplicates`: two of the points are equal, with opposite labels.

@@ -19,9 +19,19 @@ Exact = Sequence[Fraction] | FloatArray
 
 @dataclass(frozen=True)
 class MistakeBound:
-    """At most `value` mistakes, by `formula`, in the setting named."""
+    """At most `value` mistakes, by `formula`, in the setting named.
 
-    value: int | float  # an int, or infinity if the margin is too small for a float
+    Attributes
+    ----------
+    value : int or float
+        So many mistakes at most: an int, or infinity if the margin is too small for a float.
+    formula : str
+        Where it comes from; R is the radius and γ a margin.
+    setting : str
+        For which perceptron, on which rows, it holds.
+    """
+
+    value: int | float
     formula: str
     setting: str
 

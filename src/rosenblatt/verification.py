@@ -29,11 +29,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a certificate is true of some data: truthy if it is, and `why` says what is wrong if it is not."""
+    """Whether a certificate is true of some data: truthy if it is, and `why` says what is wrong if it is not.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether it is true.
+    reasons : tuple of str
+        Of a false one: what is wrong, the most telling first. Of other data only that it is.
+    checked : str
+        Of a true one: what was checked.
+    """
 
     ok: bool
-    reasons: tuple[str, ...]  # of a false one: what is wrong, the most telling first
-    checked: str = ""  # of a true one: what was checked
+    reasons: tuple[str, ...]
+    checked: str = ""
 
     def __bool__(self) -> bool:
         return self.ok
