@@ -958,6 +958,7 @@ def test_a_margin_too_small_for_floats_has_no_bound_in_digits():
     certificate = Separable(Data.of(X, y), {"free": margin}, 5e-324)
     assert certificate.verify(X, y)
     assert certificate.mistake_bound == math.inf and "finitely many" in str(certificate)
+    assert "With the rows" not in str(certificate)
     assert certificate_from_json(certificate.to_json()) == certificate
     with pytest.raises(InputError, match="too small for a canonical form"):
         _ = certificate.canonical

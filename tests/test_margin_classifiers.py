@@ -3,6 +3,7 @@
 import json
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import data_file, separable
 
 import rosenblatt as rb
-from rosenblatt import inputs, model_file, soft_margin
+from rosenblatt import inputs, model_file, soft_margin, soft_margin_classifiers
 from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, ModelFileError, NotSeparableError, UndecidedError
 
@@ -429,6 +430,12 @@ def test_a_gap_that_is_not_reached_is_stated():
     assert model.gap_ > 1e-6
     with pytest.warns(ConvergenceWarning, match=r"Give it more time, or accept it with a larger gap"):
         rb.soft_margin_path(X, y, Cs=[1.0], time_limit=0)
+
+
+def test_a_gap_of_one_says_nothing():
+    unknown = SimpleNamespace(gap=1.0, status="out of time")
+    with pytest.warns(ConvergenceWarning, match=r"a duality gap of 1\.0e\+00, .*: nothing is known yet"):
+        soft_margin_classifiers.warn_of_gaps("SoftMargin", [unknown], 1e-6)
 
 
 def test_verbose_prints_a_line_for_each_problem(capsys):

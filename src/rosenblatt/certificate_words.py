@@ -80,7 +80,7 @@ def _better_bounds(certificate: Separable) -> dict[str, int | float]:
     """The bounds on the mistakes for rows that are moved or scaled first, where that halves them at least."""
     if not certificate.fit_intercept:
         return {}
-    bounds = {name: bound.value for name, bound in certificate.mistake_bounds.items()}
+    bounds = {name: bound.value for name, bound in certificate.mistake_bounds.items() if bound.value < math.inf}
     names = ("scaled", "centred", "centred and scaled")
     return {name: bounds[name] for name in names if name in bounds and 2 * bounds[name] <= certificate.mistake_bound}
 
@@ -90,7 +90,9 @@ def _margin(its: str, certificate: Separable | JointSeparable) -> str:
     upper, square = certificate.margin_upper_bound, certificate.margin_squared
     if square is not None:
         digits = at_least(rounding.root_down(square))
-        if Fraction(digits) ** 2 != square:
+        if digits == "0":
+            digits = "too small for a float"
+        elif Fraction(digits) ** 2 != square:
             digits = f"about {digits}" if "e" in digits else f"{digits}..."
         return f"{its} {digits}, the largest (its square is {_short(square)})."
     above = f"; none has more than {at_most(upper)} (gap {certificate.gap:.1e})" if upper < math.inf else ""
@@ -276,7 +278,7 @@ def _row_list(rows: list[int]) -> str:
         return f"row {rows[0]}"
     if len(rows) > _SHOWN_ROWS:
         shown = ", ".join(map(str, rows[: _SHOWN_ROWS - 2]))
-        return f"rows {shown} and {len(rows) - _SHOWN_ROWS + 2} others"
+        return f"rows {shown} and {len(rows) - _SHOWN_ROWS + 2:,} others"
     return f"rows {', '.join(map(str, rows[:-1]))} and {rows[-1]}"
 
 
