@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import canonical, rounding, textbook, witnesses
+from rosenblatt import canonical, mistake_bounds, rounding, textbook, witnesses
 from rosenblatt.certificates import (
     Data,
     Inseparable,
@@ -962,6 +962,10 @@ def test_a_margin_too_small_for_floats_has_no_bound_in_digits():
     assert certificate_from_json(certificate.to_json()) == certificate
     with pytest.raises(InputError, match="too small for a canonical form"):
         _ = certificate.canonical
+
+
+def test_a_huge_bound_is_said_with_a_power_of_ten_that_is_not_below_it():
+    assert mistake_bounds.count(10**301 - 1) == "10^302" and mistake_bounds.count(12345) == "12,345"
 
 
 # ---- Words ----

@@ -65,15 +65,14 @@ def _separable(certificate: Separable) -> list[str]:
         lines.append("Next: a Perceptron converges here if max_iter allows; .hyperplane already separates.")
     else:
         model = "MaxMargin" if certificate.fit_intercept else "MaxMargin(fit_intercept=False)"
-        lines.append(f"Next: use .hyperplane, which already separates, or {model}; {_instead_of_waiting(better)}.")
+        name = min(better, key=lambda name: better[name], default="")
+        if name and better[name] <= _PATIENCE:
+            instead = f"a Perceptron converges on the rows {name}"
+        else:
+            scaling = ", or scale the features first (StandardScaler)" if certificate.fit_intercept else ""
+            instead = f"do not wait for a Perceptron{scaling}"
+        lines.append(f"Next: use .hyperplane, which already separates, or {model}; {instead}.")
     return lines
-
-
-def _instead_of_waiting(better: dict[str, int | float]) -> str:
-    name = min(better, key=lambda name: better[name], default="")
-    if name and better[name] <= _PATIENCE:
-        return f"a Perceptron converges on the rows {name}"
-    return "do not wait for a Perceptron, or scale the features first (StandardScaler)"
 
 
 def _better_bounds(certificate: Separable) -> dict[str, int | float]:
