@@ -43,5 +43,11 @@ def keep_bars(app, what, name, obj, options, lines):
             lines[number] = "``".join(parts)
 
 
+def hide_internals(app, what, name, obj, options, signature, returns):
+    """What a certificate computes later is between it and `certify`."""
+    return signature and signature.replace(", *, later=None", ""), returns
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", hide_internals)
     app.connect("autodoc-process-docstring", keep_bars)

@@ -9,6 +9,7 @@ import re
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import canonical, rounding, textbook, witnesses
+from rosenblatt import canonical, mistake_bounds, rounding, textbook, witnesses
 from rosenblatt.certificates import (
     Data,
     Inseparable,
@@ -562,7 +563,9 @@ def test_altered_labels_and_shape():
     assert not found and "row 0 has the label 'no', which the certificate does not know" in found.why
     assert "the data has 3 features, but the certificate speaks of 2" in certificate.verify(np.ones((4, 3)), y).why
     assert "the data has 3 rows, but the certificate speaks of 4" in certificate.verify(X[:3], y[:3]).why
-    assert "this is another data set" in certificate.verify([[0, 0], [0, 1], [1, 0], [1, 2]], y).why
+    other = certificate.verify([[0, 0], [0, 1], [1, 0], [1, 2]], y)
+    assert "this is another data set" in other.why and "are the rows in another order" in other.why
+    assert len(other.reasons) == 1  # what else is wrong with other data is of no use
     assert "the data has 0 rows" in certificate.verify_batches([]).why
     swapped = replace(certificate, data=replace(certificate.data, negative=(1,), positive=(0,)))
     assert not swapped.verify(X, y)
@@ -955,29 +958,38 @@ def test_a_margin_too_small_for_floats_has_no_bound_in_digits():
     certificate = Separable(Data.of(X, y), {"free": margin}, 5e-324)
     assert certificate.verify(X, y)
     assert certificate.mistake_bound == math.inf and "finitely many" in str(certificate)
+    assert "With the rows" not in str(certificate)
     assert certificate_from_json(certificate.to_json()) == certificate
     with pytest.raises(InputError, match="too small for a canonical form"):
         _ = certificate.canonical
 
 
+def test_a_huge_bound_is_said_with_a_power_of_ten_that_is_not_below_it():
+    assert mistake_bounds.count(10**301 - 1) == "10^302" and mistake_bounds.count(12345) == "12,345"
+
+
 # ---- Words ----
+def unwrapped(certificate):
+    return " ".join(str(certificate).split())
+
+
 def test_words_of_the_separable():
     text = str(and_gate())
     assert text.splitlines() == [
         "Separable: a hyperplane separates all 4 rows, label 1 from label 0.",
-        "Its margin is at least 0.353553; none has more than 0.353554 (gap 0.0e+00). "
-        "The square of the maximum is 1/8 exactly.",
+        "Its margin is 0.353553..., the largest (its square is 1/8 exactly).",
         "It rests on rows 1, 2 and 3.",
-        "A Perceptron(fit_intercept=True) makes at most 51 mistakes on it, from 0, in any order.",
-        "With the rows scaled: at most 49.",
+        "A Perceptron(fit_intercept=True) makes at most 51 mistakes on it, from 0, in any",
+        "order.",
         "Proved in exact fractions; check it with verify(X, y).",
-        "Next: a Perceptron converges here if max_iter allows; .hyperplane already separates.",
+        "Next: a Perceptron converges here if max_iter allows; .hyperplane already",
+        "separates.",
     ]
     assert repr(and_gate()) == "<Separable: 4 rows, 2 features, margin 0.353553 to 0.353554>"
 
 
 def test_words_of_the_inseparable():
-    text = str(xor_gate())
+    text = unwrapped(xor_gate())
     assert "rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so neither can the data" in text
     assert "No hyperplane separates even weakly: the classes overlap." in text
     assert repr(xor_gate()) == "<Inseparable: 4 rows, 2 features, 4 points>"
@@ -985,16 +997,48 @@ def test_words_of_the_inseparable():
     data = described(X, y, Data(2, 1, ("n",), ("p",), "0" * 64))
     origin = Inseparable(data, [0, 1], [1, 1], [HALF, HALF], fit_intercept=False)
     assert origin.verify(X, y)
-    assert "rows 0 and 1 cannot be separated by any hyperplane through the origin" in str(origin)
+    assert "rows 0 and 1 cannot be separated by any hyperplane through the origin" in unwrapped(origin)
     many = Inseparable(xor_gate().data, np.arange(30), [1, -1] * 15, [1] * 30)
-    assert "rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 20 others cannot" in str(many)
+    assert "rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 20 others cannot" in unwrapped(many)
+    assert "SoftMargin and AveragedPerceptron are made for such data; suspects(X, y) ranks" in text
+
+
+def test_no_line_is_wider_than_a_terminal():
+    many = Inseparable(xor_gate().data, np.arange(30), [1, -1] * 15, [1] * 30)
+    for certificate in (and_gate(), xor_gate(), many, Undecided(xor_gate().data, why="late, " * 50)):
+        assert max(map(len, str(certificate).splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "near, advice",
+    [
+        (0.25, "Next: a Perceptron converges here if max_iter allows"),
+        (2.0**-20, "or MaxMargin; do not wait for a Perceptron, or scale the features"),
+    ],
+)
+def test_nobody_is_told_to_wait_for_a_perceptron_forever(near, advice):
+    X, y = [[-near, 1.0], [near, 1.0]], [0, 1]
+    margin = Margin("free", Hyperplane([1.0, 0.0]), near, near, [0, 1], [1, 1])
+    certificate = Separable(Data.of(X, y), {"free": margin}, 1.25)
+    assert certificate.verify(X, y)
+    text = unwrapped(certificate)
+    assert advice in text and "With the rows" not in text
+
+
+def test_a_bound_that_centring_brings_down_is_advised():
+    X, y = [[10000.0], [10001.0]], [0, 1]
+    margin = Margin("free", Hyperplane([1.0], -10000.5), 0.5, 0.5, [0, 1], [1, 1])
+    certificate = Separable(Data.of(X, y), {"free": margin}, 10001.0, centre=[10000.5], centred_radius=0.5)
+    assert certificate.verify(X, y) and certificate.mistake_bound > 1e7
+    assert "With the rows scaled: at most 1,600," in str(certificate)
+    assert "a Perceptron converges on the rows centred and scaled." in unwrapped(certificate)
 
 
 def test_words_of_the_undecided():
     certificate = Undecided(
         xor_gate().data, -1.0, 0.001, Hyperplane([1, 0]), [0, 1], [1, 1], why="time is up", radius=2.0
     )
-    text = str(certificate)
+    text = unwrapped(certificate)
     assert text.startswith("Undecided whether a hyperplane separates the 4 rows: time is up.")
     assert "If it is separable, its margin is at most 0.001, 5.0e-04 of the radius." in text
     assert certificate.separable is None and certificate.gap == 1
@@ -1010,7 +1054,7 @@ def test_words_round_to_the_side_on_which_they_are_true():
     assert "at least -0.123457" in str(
         Undecided(margin_data := and_gate().data, -0.1234561, hyperplane=Hyperplane([1, 1]))
     )
-    assert "late  [31m." in str(Undecided(margin_data, why="late \x1b[31m"))
+    assert "late [31m." in unwrapped(Undecided(margin_data, why="late \x1b[31m"))
 
 
 # ---- JSON ----
@@ -1054,6 +1098,8 @@ def test_edited_json_is_refused_or_found_false():
         (lambda s: "[" * 100_000, "nested too deeply|it is not JSON"),
         (lambda s: b"\xff\xfe", "the text is not UTF-8"),
         (lambda s: 5, "expected text, got int"),
+        (lambda s: "a.json", "it is not JSON.*give its text, Path"),
+        (lambda s: Path("a.json"), "expected text, got .*Path; .*give its text"),
         (lambda s: "[]", "does not begin with"),
         (lambda s: s.replace('"version": 1', '"version": 2'), "version 2, and this library reads up to 1"),
         (lambda s: s.replace('"version": 1', '"version": true'), "its version is True"),

@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 import rosenblatt as rb
-from rosenblatt import inputs, joint_search, joint_separability, kesler, rationals
+from rosenblatt import certificate_words, inputs, joint_search, joint_separability, kesler, rationals
 from rosenblatt.certificates import (
     JointData,
     JointInseparable,
@@ -608,18 +608,21 @@ def test_the_shape_of_the_vectors():
 def test_words():
     X, y = CORNERS
     certificate = rb.certify(X, y, multi_class="joint")
-    lines = str(certificate).splitlines()
+    lines = certificate_words.sentences(certificate)
+    assert str(certificate).split() == " ".join(lines).split()
     assert lines[0] == (
         "Jointly separable: one W gives each of the 3 rows the highest score for its own class ('a', 'b' or 'c')."
     )
     assert "with ‖W‖ = 1, intercepts included" in lines[1] and "row 0 against 'b'" in lines[2]
     assert 'Perceptron(multi_class="joint", fit_intercept=True) makes at most' in lines[3]
     certificate = rb.certify(*PINWHEEL, multi_class="joint")
-    assert str(certificate).startswith("Not jointly separable: no W has row 0 above ")
-    assert " and row 5 above 'b', so none has all rows right." in str(certificate)
+    text = " ".join(str(certificate).split())
+    assert "no W gives rows 0, 1, 2, 3, 4 and 5 the highest scores for their own classes." in text
+    assert "Weighted, the leads of row 0 over 'b', " in text and " add up to 0, whatever W is: not all are" in text
+    assert "SoftMargin" in text and "suspects(X, y == label)" in text
     assert repr(certificate) == "<JointInseparable: 6 rows, 3 classes, 6 pairs>"
     through = rb.certify(*PINWHEEL, multi_class="joint", fit_intercept=False)
-    assert "no W without intercepts has" in str(through) and "fit_intercept=True" in str(through)
+    assert "no W without intercepts gives" in str(through) and "fit_intercept=True" in str(through)
 
 
 @pytest.mark.parametrize(

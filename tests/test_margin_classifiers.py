@@ -4,6 +4,7 @@ import json
 import pickle
 import warnings
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from safetensors.numpy import save as file_of
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -23,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import data_file, separable
 
 import rosenblatt as rb
-from rosenblatt import inputs, model_file, soft_margin
+from rosenblatt import inputs, model_file, soft_margin, soft_margin_classifiers
 from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, ModelFileError, NotSeparableError, UndecidedError
 
@@ -432,6 +433,12 @@ def test_a_gap_that_is_not_reached_is_stated():
         rb.soft_margin_path(X, y, Cs=[1.0], time_limit=0)
 
 
+def test_a_gap_of_one_says_nothing():
+    unknown = SimpleNamespace(gap=1.0, status="out of time")
+    with pytest.warns(ConvergenceWarning, match=r"a duality gap of 1\.0e\+00, .*: nothing is known yet"):
+        soft_margin_classifiers.warn_of_gaps("SoftMargin", [unknown], 1e-6)
+
+
 def test_verbose_prints_a_line_for_each_problem(capsys):
     rb.SoftMargin(verbose=True).fit(*IRIS)
     lines = capsys.readouterr().out.splitlines()
@@ -484,6 +491,29 @@ def test_paths_take_weights_and_counts_of_C():
             rb.soft_margin_path(X, y, wrong)
 
 
+def test_a_path_is_printed_as_a_table():
+    two = rb.soft_margin_path(IRIS[0], IRIS[1] == 1, Cs=[0.1, 1])
+    lines = str(two).splitlines()
+    assert lines[0].split() == ["C", "margin", "objective", "gap", "support"] and len(lines) == 3
+    assert lines[2].split()[0] == "1" and float(lines[2].split()[1]) == pytest.approx(two.margins[1, 0], rel=1e-5)
+    several = rb.soft_margin_path(IRIS[0], np.array(["a" * 40, "b", "c"])[IRIS[1]], Cs=[0.1, 1])
+    assert len(str(several).splitlines()) == 7 and max(map(len, str(several).splitlines())) <= 80
+    assert repr(two) == "<SoftMarginPath: 2 values of C from 0.1 to 1>"
+
+
+def test_the_default_grid_has_round_numbers():
+    X, y = IRIS[0], IRIS[1] == 0
+    assert rb.soft_margin_path(X, y).Cs.tolist() == [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000, 10000]
+
+
+@pytest.mark.parametrize("Cs, edge", [([1e-4, 1e-3, 1e-2], "largest"), ([1.0, 10.0, 100.0], "smallest")])
+def test_a_choice_at_the_edge_of_the_grid_is_told(Cs, edge):
+    X, y = IRIS[0], IRIS[1] == (2 if edge == "largest" else 0)
+    with pytest.warns(UserWarning, match=rf"SoftMarginCV chose C=.*, the {edge} of those tried"):
+        rb.SoftMarginCV(Cs=Cs, cv=3).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:SoftMarginCV chose")
 def test_cross_validation_scores_what_a_grid_search_scores():
     X, y = IRIS
     Cs, cv = [0.01, 0.1, 1.0, 10.0], StratifiedKFold(4)

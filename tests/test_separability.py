@@ -338,6 +338,7 @@ def test_a_margin_that_only_fractions_have():
     certificate = true(rb.certify(X, y), X, y)
     assert certificate.separable and 0 < certificate.margin < 1e-15 and not certificate.separates_in_floats
     assert not certificate.hyperplane.is_separating(X, 2 * y - 1)
+    assert "already separates" not in str(certificate) and "Only a hyperplane in fractions" in str(certificate)
     with pytest.warns(ConvergenceWarning, match="only for a hyperplane in fractions"):
         rb.MaxMargin().fit(X, y)
 

@@ -58,7 +58,9 @@ def test_one_wrong_label_on_a_line_is_proved():
     X, y = [[1], [2], [3], [4], [5], [6], [7]], [0, 0, 0, 1, 0, 1, 1]
     found = rb.suspects(X, y)
     assert (found.at_least, found.at_most) == (1, 1)
-    assert "exactly 1 of 7 labels is wrong" in str(found)
+    assert "exactly 1 of 7 labels is wrong" in " ".join(str(found).split())
+    assert "At least: 3 rows that no hyperplane separates." in str(found)
+    assert found.verify(X, y).why.startswith("1 witness, and a hyperplane that is right on all but 1 row")
     assert set(found.ranking[:2].tolist()) == {3, 4}
 
 
@@ -66,7 +68,8 @@ def test_separable_data_has_no_suspects():
     X, y = load_iris(return_X_y=True)
     found = rb.suspects(X, y == 0)
     assert (found.at_least, found.at_most, found.witnesses) == (0, 0, ())
-    assert "No label need be wrong" in str(found) and repr(found) == "<Suspects: 0 to 0 wrong labels of 150>"
+    assert str(found) == "No label need be wrong: a hyperplane separates all 150 rows."  # and none is near it
+    assert repr(found) == "<Suspects: 0 to 0 wrong labels of 150>"
     assert found.verify(X, y == 0)
 
 
@@ -130,7 +133,8 @@ def test_a_cap_on_witnesses():
     y, _ = flipped(X, y, 0.05)
     found = rb.suspects(X, y, max_witnesses=2)
     assert found.at_least == 2 and not found.complete
-    assert "The search was ended early: there may be more" in str(found)
+    assert "The search was ended early: there may be more" in " ".join(str(found).split())
+    assert max(map(len, str(found).splitlines())) <= 80
     assert rb.suspects(X, y, max_witnesses=0).at_least == 0
 
 
@@ -139,7 +143,7 @@ def test_a_time_limit():
     y, _ = flipped(X, y, 0.05)
     found = rb.suspects(X, y, time_limit=0)
     assert found.at_least == 0 and not found.complete and found.verify(X, y)
-    assert "the search for rows that no hyperplane separates was ended early" in str(found)
+    assert "the search for rows that no hyperplane separates was ended early" in " ".join(str(found).split())
 
 
 # ---- Claims are checked ----
@@ -173,7 +177,7 @@ def test_errors_are_counted_exactly_with_ties(data, b):
     "X, y, parameters, message",
     [
         ([[0.0], [1.0], [2.0]], [0, 1, 2], {}, r"y has 3: ask for one against the rest, suspects\(X, y == label\)"),
-        ([[0.0], [1.0]], [1, 1], {}, "y has 1"),
+        ([[0.0], [1.0]], [1, 1], {}, "all labels of y are 1"),
         ([[0.0], [np.nan]], [0, 1], {}, "contains NaN"),
         ([[0.0], [1.0]], [0, 1], {"max_witnesses": -1}, "The 'max_witnesses' parameter of suspects"),
     ],

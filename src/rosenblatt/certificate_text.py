@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,7 @@ VERSION = 1
 MAX_TEXT = 1 << 27  # characters
 MAX_LABELS = 1 << 15
 MAX_TABLE = 1 << 20  # certificates
+_THE_TEXT = "if that is the name of a file, give its text, Path(name).read_text()"
 _NATURAL = re.compile(r"[0-9]{1,400}|0x[0-9a-f]+")
 _VERDICTS = {True: "separable", False: "inseparable", None: "undecided"}
 
@@ -189,9 +191,10 @@ def from_json(text: str | bytes) -> Parts:
         raise InputError(f"not a certificate: {error}") from None
 
 
-def _read(text: str | bytes) -> dict[str, Any]:
+def _read(text: Any) -> dict[str, Any]:
     if not isinstance(text, (str, bytes)):
-        raise InputError(f"expected text, got {type(text).__name__}")
+        hint = f"; {_THE_TEXT}" if isinstance(text, os.PathLike) else ""
+        raise InputError(f"expected text, got {type(text).__name__}{hint}")
     if len(text) > MAX_TEXT:
         raise InputError(f"the text has {len(text)} characters, more than {MAX_TEXT}")
     try:
@@ -205,7 +208,8 @@ def _read(text: str | bytes) -> dict[str, Any]:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"it is not JSON: {str(error)[:200]}") from None
+        hint = f"; {_THE_TEXT}" if "{" not in text and len(text) < 4096 else ""  # a name, it seems
+        raise InputError(f"it is not JSON: {str(error)[:200]}{hint}") from None
     return _require_head(found)
 
 

@@ -8,10 +8,14 @@ A certificate holds all that is needed to check it against the data, and nothing
 >>> half = Fraction(1, 2)
 >>> certificate = Inseparable(xor, [0, 1, 2, 3], [-1, +1, +1, -1], [half] * 4, proof="rational")
 >>> print(certificate)
-Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so neither can the data.
-A weighted mean of rows 1 and 2 (label 1) is the same point as one of rows 0 and 3 (label 0).
+Not separable: rows 0, 1, 2 and 3 cannot be separated by any hyperplane, so
+neither can the data.
+A weighted mean of rows 1 and 2 (label 1) is the same point as one of rows 0 and
+3 (label 0).
 Proved in exact fractions; check it with verify(X, y).
-Next: a Perceptron would never stop on these 4 rows; try an AveragedPerceptron, or more features.
+Next: a Perceptron would never stop on these 4 rows. SoftMargin and
+AveragedPerceptron are made for such data; suspects(X, y) ranks the labels that
+may be wrong.
 >>> bool(certificate.verify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
 True
 """
@@ -43,7 +47,7 @@ from rosenblatt.claims import (
     keep_weighted,
     require_dimension,
 )
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_certificates import JointCertificate, JointInseparable, JointSeparable, JointUndecided
@@ -85,7 +89,7 @@ class Separable(Certificate):
     Of larger data `certify` computes only the margin asked for. The other margins and the centre are computed when they
     are first asked for, as are the mistake bounds, the text and the JSON, which state them; until then the certificate
     keeps the data. The numbers are the same as if they had been computed at once; if X was changed in place in the
-    meantime, `InputError` is raised. `later` does that: it is for `certify` alone.
+    meantime, `InputError` is raised.
     """
 
     separable: ClassVar[bool | None] = True
@@ -98,7 +102,7 @@ class Separable(Certificate):
     # No defaults that the class would have too: what is missing is computed (__getattr__).
     centre: FloatArray | None = field(default_factory=lambda: None)
     centred_radius: float | None = field(default_factory=lambda: None)
-    later: Callable[[], Comparison] | None = field(default=None, kw_only=True)
+    later: Callable[[], Comparison] | None = field(default=None, kw_only=True)  # that computes it; for `certify` alone
     _own: Margin = field(init=False)  # the margin asked for, which is always there
 
     def __post_init__(self) -> None:
@@ -295,14 +299,9 @@ class Separable(Certificate):
                 bounds.append(mistake_bounds.from_first_guess(tau2, theta, margin2, guess))
         return min(bounds)
 
-    # ---- In words ----
-
-    def __str__(self) -> str:
-        return certificate_words.separable(self)
-
     def __repr__(self) -> str:
         return (
-            f"<Separable: {self.n_rows} rows, {self.n_features} features, "
+            f"<Separable: {self._size}, "
             f"margin {certificate_words.at_least(self.margin)} to {certificate_words.at_most(self.margin_upper_bound)}>"
         )
 
@@ -311,7 +310,8 @@ class Separable(Certificate):
 class Inseparable(Certificate):
     """No hyperplane separates the classes: a few rows and their weights prove it.
 
-    `signs` are the sides of the points. With proof "rational" the weighted sum of the signed rows is zero exactly, and
+    `points` are the positions of these rows in X, from 0, also for a frame with an index of its own; `signs` are their
+    sides. With proof "rational" the weighted sum of the signed rows is zero exactly, and
     each class has the same sum of weights; with "interval" this holds for exact weights near those stated. `weak`: a
     hyperplane with y(w · x + b) >= 0 everywhere and > 0 somewhere (quasi-complete separation); `overlap`: True if none
     exists, None if unknown. `duplicates`: two of the points are equal, with opposite labels.
@@ -346,11 +346,8 @@ class Inseparable(Certificate):
             raise InputError("overlap=False needs the hyperplane that separates weakly")
         require_dimension(self.weak, self.n_features)
 
-    def __str__(self) -> str:
-        return certificate_words.inseparable(self)
-
     def __repr__(self) -> str:
-        return f"<Inseparable: {self.n_rows} rows, {self.n_features} features, {len(self.points)} points>"
+        return f"<Inseparable: {self._size}, {counted(len(self.points), 'point')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -391,12 +388,9 @@ class Undecided(Certificate):
         """The relative distance of the bounds; 1 if none is known."""
         return (self.upper - max(self.lower, 0.0)) / self.upper if 0 < self.upper < math.inf else 1.0
 
-    def __str__(self) -> str:
-        return certificate_words.undecided(self)
-
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
-        return f"<Undecided: {self.n_rows} rows, {self.n_features} features, margin {lower} to {upper}>"
+        return f"<Undecided: {self._size}, margin {lower} to {upper}>"
 
 
 AnyCertificate: TypeAlias = Separable | Inseparable | Undecided | JointSeparable | JointInseparable | JointUndecided
@@ -404,6 +398,15 @@ AnyCertificate: TypeAlias = Separable | Inseparable | Undecided | JointSeparable
 
 def certificate_from_json(text: str | bytes) -> AnyCertificate | CertificateTable:
     """Read a certificate that `to_json` wrote, or a table: nothing in it is believed before `verify`.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text itself; of a file, ``Path(name).read_text()``.
+
+    Returns
+    -------
+    Separable, Inseparable or Undecided, one of their joint kin, or CertificateTable
 
     Raises
     ------

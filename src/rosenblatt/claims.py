@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rosenblatt import canonical, inputs
 from rosenblatt.canonical import Label
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 
@@ -97,11 +97,26 @@ class RationalHyperplane:
 class Margin:
     """Bounds of a maximum margin: a hyperplane has `lower` at least, none has more than `upper`.
 
-    kind "free": the distance to w·x + b = 0 with any b. "origin": with b = 0. "augmented": of the points (x, 1), where
-    b is a weight like the others. `lower` is the margin of `hyperplane`, rounded down; or of `exact`, if there is no
-    hyperplane in floats. `upper` follows from `weights` of the rows `support`; it is infinite if nothing is claimed.
-    `squared`, if given, is the square of the maximum margin exactly: `exact` has it, and the weights, which must then
-    be fractions, allow no more.
+    Attributes
+    ----------
+    kind : "free", "origin" or "augmented"
+        Of which hyperplanes: the distance to w·x + b = 0 with any b; with b = 0; or of the points (x, 1), where b is a
+        weight like the others.
+    hyperplane : Hyperplane or None
+        One that has `lower` at least, in floats.
+    lower : float
+        The margin of `hyperplane`, rounded down; or of `exact`, if there is no hyperplane in floats.
+    upper : float
+        None has more: it follows from the weights of the support rows. Infinite if nothing is claimed.
+    support : array
+        The rows that hold the margin down.
+    weights : tuple of Fraction, or array
+        Their weights.
+    exact : RationalHyperplane or None
+        A hyperplane in fractions.
+    squared : Fraction or None
+        The square of the maximum margin exactly, where it is known: `exact` has it, and the weights, which must then be
+        fractions, allow no more.
     """
 
     kind: str
@@ -226,4 +241,6 @@ def keep_weighted(owner: Any, rows_name: str, weights_name: str) -> None:
 def require_dimension(plane: Hyperplane | RationalHyperplane | None, d: int) -> None:
     """Raise if a hyperplane is not in d dimensions."""
     if plane is not None and len(plane.w) != d:
-        raise InputError(f"a hyperplane has {len(plane.w)} weights, but the data has {d} features")
+        raise InputError(
+            f"a hyperplane has {counted(len(plane.w), 'weight')}, but the data has {counted(d, 'feature')}"
+        )

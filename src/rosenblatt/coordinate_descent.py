@@ -16,6 +16,7 @@ from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, combin
 
 _FIRST_LOOK, _LOOK = 3, 10  # passes before a look at all rows
 _PATIENCE = 3000  # passes without progress
+_ROUNDING = 1e-13  # a gap that more passes only move about
 _MAX_PASSES = 50_000
 _AT_ONCE = 1 << 26  # numbers visited between two looks at the clock
 _UNSETTLED = 300  # passes after which a small face is climbed on even if its rows still change
@@ -213,6 +214,8 @@ class _Descent:
 
     def _stuck(self) -> bool:
         at, gap, dual = self.mark
+        if self._gap() <= _ROUNDING:
+            return True
         if self._gap() < 0.9 * gap or self.dual > dual + 1e-3 * abs(dual):
             self.mark = (self.passes, self._gap(), self.dual)
             return False

@@ -173,12 +173,13 @@ def _learn(task: _Task, progress: Progress) -> DataSet:
 def _verdict(task: _Task, classes: int) -> tuple[str, ...]:
     """The certificate in words: its first lines, and whether the check that knows no solver agrees."""
     import rosenblatt as rb
+    from rosenblatt import certificate_words
 
     if classes != 2:
         return ()
-    certificate = rb.certify(task.X, task.y)
+    certificate: Any = rb.certify(task.X, task.y)
     checked = certificate.verify(task.X, task.y)
-    return (*str(certificate).splitlines()[:2], "Verified." if checked else "The check failed!")
+    return (*certificate_words.sentences(certificate)[:2], "Verified." if checked else "The check failed!")
 
 
 def _run(task: _Task, how: str, parameters: dict[str, Any]) -> Run:

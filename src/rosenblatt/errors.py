@@ -26,6 +26,7 @@ __all__ = [
     "RosenblattError",
     "UndecidedError",
     "WeightOverflowError",
+    "counted",
     "missing_extra",
 ]
 
@@ -79,3 +80,12 @@ def missing_extra(extra: str, package: str) -> MissingExtraError:
     """
     message = f'this needs {package}, from the extra "{extra}": pip install "rosenblatt[{extra}]"'
     return MissingExtraError(message, name=package)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, for messages.
+
+    >>> counted(1, "feature"), counted(1797, "row")
+    ('1 feature', '1,797 rows')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

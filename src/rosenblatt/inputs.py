@@ -90,9 +90,11 @@ class Rows:
         value = float(self.values.reshape(-1)[place])
         what = "NaN" if math.isnan(value) else "infinity"
         name = f" ({self.feature_names[column]!r})" if self.feature_names is not None else ""
+        what_to_do = (
+            "fill them in first (sklearn.impute has the tools)" if what == "NaN" else "replace such values first"
+        )
         raise InputError(
-            f"Input X contains {what}: row {row}, feature {column}{name} is {value}. "
-            "Remove such rows or fill them in first (sklearn.impute has the tools)."
+            f"Input X contains {what}: row {row}, feature {column}{name} is {value}. Remove such rows or {what_to_do}."
         )
 
     def products(self, vectors: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
@@ -196,7 +198,8 @@ def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> NDArray[Any]:
                     where += f" ({names[place[1]]!r})"
                 raise InputError(
                     f"{where} of X is {str(value)!r}, which is not a number (could not convert string to float). "
-                    "Encode text and categories first, for example with sklearn.preprocessing.OneHotEncoder."
+                    "Encode it first: categories for example with sklearn.preprocessing.OneHotEncoder, text with "
+                    "sklearn.feature_extraction.text.TfidfVectorizer."
                 ) from None
         raise
 

@@ -8,10 +8,12 @@ class is above those of all rivals. (`Separable` and its kin speak of two sides;
 >>> half = Fraction(1, 2)
 >>> certificate = JointInseparable(JointData.of(X, y), [1, 3], [2, 1], [half, half], duplicates=True)
 >>> print(certificate)
-Not jointly separable: no W has row 1 above 'c' and row 3 above 'b', so none has all rows right.
+Not jointly separable: no W gives rows 1 and 3 the highest scores for their own
+classes.
 Two of these rows are equal, with different labels.
 Proved in exact fractions; check it with verify(X, y).
-Next: look at these rows; one of the labels may be wrong, or a feature that tells them apart missing.
+Next: look at these rows; one of the labels may be wrong, or a feature that
+tells them apart missing. suspects(X, y == label) ranks the labels of a class.
 >>> bool(certificate.verify(X, y))
 True
 """
@@ -28,7 +30,7 @@ import numpy as np
 from rosenblatt import certificate_words, mistake_bounds
 from rosenblatt.canonical import Label
 from rosenblatt.claims import Margin, Weights, frozen, keep_float, keep_weighted
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_claims import JointData, keep_rivals
@@ -55,6 +57,10 @@ class JointCertificate(Certificate):
     def labels(self) -> tuple[Any, ...]:
         """The labels, in the order of the rows of W."""
         return self.data.classes
+
+    @property
+    def _size(self) -> str:
+        return f"{counted(self.n_rows, 'row')}, {len(self.classes)} classes"
 
     def scan(self) -> JointScan:
         """Begin a pass over the data that checks it."""
@@ -163,12 +169,9 @@ class JointSeparable(JointCertificate):
         radius2 = Fraction(self.radius) ** 2 + int(self.fit_intercept)
         return mistake_bounds.through_origin(2 * radius2, self.bounds.lower2)
 
-    def __str__(self) -> str:
-        return certificate_words.jointly_separable(self)
-
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.margin), certificate_words.at_most(self.margin_upper_bound)
-        return f"<JointSeparable: {self.n_rows} rows, {len(self.classes)} classes, margin {lower} to {upper}>"
+        return f"<JointSeparable: {self._size}, margin {lower} to {upper}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,11 +206,8 @@ class JointInseparable(JointCertificate):
         """The pairs (row, rival)."""
         return self._pairs(self.points)
 
-    def __str__(self) -> str:
-        return certificate_words.jointly_inseparable(self)
-
     def __repr__(self) -> str:
-        return f"<JointInseparable: {self.n_rows} rows, {len(self.classes)} classes, {len(self.points)} pairs>"
+        return f"<JointInseparable: {self._size}, {counted(len(self.points), 'pair')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,9 +258,6 @@ class JointUndecided(JointCertificate):
         """The relative distance of the bounds; 1 if none is known."""
         return (self.upper - max(self.lower, 0.0)) / self.upper if 0 < self.upper < math.inf else 1.0
 
-    def __str__(self) -> str:
-        return certificate_words.jointly_undecided(self)
-
     def __repr__(self) -> str:
         lower, upper = certificate_words.at_least(self.lower), certificate_words.at_most(self.upper)
-        return f"<JointUndecided: {self.n_rows} rows, {len(self.classes)} classes, margin {lower} to {upper}>"
+        return f"<JointUndecided: {self._size}, margin {lower} to {upper}>"

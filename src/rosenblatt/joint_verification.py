@@ -137,8 +137,8 @@ class JointScan(Scan):
 
 
 _CHECKED = {
-    True: "all {n} rows have the highest score for their own class, and the margin, its upper bound and the radius are "
-    "as stated",
-    False: "the named rows, rivals and weights prove that no W has all {n} rows right",
-    None: "the bounds hold for the {n} rows; whether one W has all of them right is left open",
+    True: "all {n:,} rows have the highest score for their own class, and the margin, its upper bound and the radius "
+    "are as stated",
+    False: "the named rows, rivals and weights prove that no W has all {n:,} rows right",
+    None: "the bounds hold for the {n:,} rows; whether one W has all of them right is left open",
 }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import inputs
+from rosenblatt import certificate_words, inputs
 from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.certificates import Inseparable, Separable, Undecided, certificate_from_json
 from rosenblatt.classifier import LinearClassifier
@@ -83,8 +83,9 @@ def positives(classes: NDArray[Any]) -> list[int]:
 
 
 class MaxMargin(MarginClassifier):
-    """The separating hyperplane of maximum margin: argmin ½‖w‖² with y(w · x + b) ≥ 1 for every row (003 eq. 21).
+    """The separating hyperplane of maximum margin, with a proof that it is, or that none separates.
 
+    It is argmin ½‖w‖² with y(w · x + b) ≥ 1 for every row (003 eq. 21).
     It is what `certify` finds, behind the scikit-learn contract: the margin is proved, to be that of this hyperplane
     and to be within the gap of the largest there is. The offset is free, as the note has it.
 
@@ -193,9 +194,14 @@ class MaxMargin(MarginClassifier):
                 stacklevel=2,
             )
         if self.gap_ > self.gap:
+            how_near = (
+                "is not known to be near the maximum"
+                if self.gap_ >= 1
+                else f"is within {self.gap_:.1e} of the maximum, not within gap={self.gap:g}"
+            )
             warnings.warn(
-                f"MaxMargin proved a margin that is within {self.gap_:.1e} of the maximum, not within "
-                f"gap={self.gap:g}: the classes are separated, but a hyperplane of a larger margin may exist. Give it "
+                f"MaxMargin proved a margin that {how_near}: "
+                "the classes are separated, but a hyperplane of a larger margin may exist. Give it "
                 "more time (time_limit), scale the features (sklearn.preprocessing.StandardScaler), or accept it with "
                 "a larger gap.",
                 ConvergenceWarning,
@@ -248,7 +254,7 @@ def _hard_support(certificate: Separable, y: NDArray[Any]) -> Support:
 
 
 def _not_separable(witness: Inseparable, name: Any, others: list[Any]) -> str:
-    verdict = str(witness).splitlines()
+    verdict = certificate_words.sentences(witness)
     who = "" if name is None else f"Class {name!r} cannot be separated from the rest"
     if others:
         who += f" (nor can {', '.join(map(repr, others))})"
@@ -262,6 +268,6 @@ def _not_separable(witness: Inseparable, name: Any, others: list[Any]) -> str:
 def _undecided(certificate: Undecided, name: Any) -> str:
     who = "" if name is None else f"Class {name!r} against the rest: "
     return (
-        f"{who}{' '.join(str(certificate).splitlines())} SoftMargin needs no separable data. "
+        f"{who}{' '.join(certificate_words.sentences(certificate))} SoftMargin needs no separable data. "
         "The bounds are in the error's .certificate."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,27 +19,74 @@ from rosenblatt.soft_margin import Problem, Solution
 from rosenblatt.soft_margin_classifiers import SoftMargin, SoftMarginClassifier, warn_of_gaps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SoftMarginPath:
-    """The solutions along a grid of C. The first axis is C; the second the classes (of two classes: one problem)."""
+    """The solutions along a grid of C; printed, it is a table.
+
+    The first axis is C; the second has a place for each class against the rest, or one for two classes.
+
+    Attributes
+    ----------
+    Cs : array of shape (n_Cs,)
+        The values of C, in the order given.
+    classes : array
+        The classes, sorted.
+    coefs : array of shape (n_Cs, 1 or n_classes, n_features)
+        The normals w.
+    intercepts : array of shape (n_Cs, 1 or n_classes)
+        The offsets b.
+    objectives : array of shape (n_Cs, 1 or n_classes)
+        ½‖w‖² + C Σ ξ.
+    gaps : array of shape (n_Cs, 1 or n_classes)
+        No hyperplane has an objective that is lower by more than this part.
+    n_support : array of shape (n_Cs, 1 or n_classes)
+        How many rows have a positive dual weight.
+    n_iter : array of shape (n_Cs, 1 or n_classes)
+        Steps of the solver.
+    """
 
     Cs: FloatArray
     classes: NDArray[Any]
-    coefs: FloatArray  # (n_Cs, 1 or n_classes, n_features)
-    intercepts: FloatArray  # (n_Cs, 1 or n_classes), as all below
+    coefs: FloatArray
+    intercepts: FloatArray
     objectives: FloatArray
     gaps: FloatArray
     n_support: IntArray
     n_iter: IntArray
 
+    @property
+    def margins(self) -> FloatArray:
+        """1/‖w‖, the distance from the hyperplane to where slack begins; infinite for w = 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / np.linalg.norm(self.coefs, axis=2))
+
     def __len__(self) -> int:
         return len(self.Cs)
+
+    def __str__(self) -> str:
+        several = self.coefs.shape[1] > 1
+        names = [f"{name!s:.20}" for name in self.classes.tolist()] if several else [""]
+        width = max(len("class"), *map(len, names)) + 2 if several else 0
+        lines = [
+            f"{'C':>10}{'class' if several else '':>{width}}{'margin':>12}{'objective':>14}{'gap':>10}{'support':>9}"
+        ]
+        margins = self.margins
+        for i, C in enumerate(self.Cs.tolist()):
+            lines += [
+                f"{C:>10.4g}{name:>{width}}{margins[i, k]:>12.6g}{self.objectives[i, k]:>14.8g}"
+                f"{self.gaps[i, k]:>10.1e}{self.n_support[i, k]:>9,}"
+                for k, name in enumerate(names)
+            ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<SoftMarginPath: {len(self)} values of C from {self.Cs.min():.4g} to {self.Cs.max():.4g}>"
 
 
 def soft_margin_path(
     X: Any,
     y: Any,
-    Cs: Any = 10,
+    Cs: Any = 9,
     *,
     fit_intercept: bool = True,
     bias: str = "free",
@@ -54,8 +102,9 @@ def soft_margin_path(
     ----------
     X, y, sample_weight
         As for `SoftMargin.fit`.
-    Cs : int or array, default 10
-        The values of C, in any order; a number n stands for n values from 1e-4 to 1e4, evenly in the logarithm.
+    Cs : int or array, default 9
+        The values of C, in any order; a number n stands for n values from 1e-4 to 1e4, evenly in the logarithm: 9 are
+        the powers of 10.
     fit_intercept, bias, gap, class_weight, n_jobs
         As for `SoftMargin`.
     time_limit : float, optional
@@ -145,8 +194,9 @@ class SoftMarginCV(SoftMarginClassifier):
 
     Parameters
     ----------
-    Cs : int or array, default 10
-        The values of C; a number n stands for n values from 1e-4 to 1e4, evenly in the logarithm.
+    Cs : int or array, default 9
+        The values of C; a number n stands for n values from 1e-4 to 1e4, evenly in the logarithm: 9 are the powers of
+        10. If the best is the smallest or the largest of three or more, a warning says that one beyond may be better.
     cv : int, splitter or iterable of (train, test), optional
         The folds; by default 5, with the same share of each class in each.
     scoring : str or callable, optional
@@ -186,7 +236,7 @@ class SoftMarginCV(SoftMarginClassifier):
     def __init__(
         self,
         *,
-        Cs: Any = 10,
+        Cs: Any = 9,
         cv: Any = None,
         scoring: Any = None,
         fit_intercept: bool = True,
@@ -248,6 +298,7 @@ class SoftMarginCV(SoftMarginClassifier):
         solutions = self._solve(problems, [None] * len(problems))
         self._accept(X, classes, problems, solutions)
         self.C_, self.Cs_, self.scores_ = best, grid, scores
+        _warn_at_the_edge(best, grid)
         warn_of_gaps(type(self).__name__, [*solutions, *(one for _, part in scored for one in part)], float(self.gap))
         return self
 
@@ -286,6 +337,19 @@ def _best(grid: FloatArray, scores: FloatArray) -> float:
         )
     means = scores.mean(axis=0)
     return float(grid[means >= means.max() - 1e-12 * abs(means.max())].min())
+
+
+def _warn_at_the_edge(best: float, grid: FloatArray) -> None:
+    """Warn if a C beyond those tried may be better."""
+    edge = {grid.min(): "small", grid.max(): "large"}.get(best)
+    if edge is not None and len(grid) > 2:
+        warnings.warn(
+            f"SoftMarginCV chose C={best:g}, the {edge.removesuffix('e')}est of those tried: a "
+            f"{edge.removesuffix('e')}er one may score better. Try more of them (Cs), or scale the features "
+            "(sklearn.preprocessing.StandardScaler).",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _predictor(path: SoftMarginPath, i: int) -> SoftMargin:

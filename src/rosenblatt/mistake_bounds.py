@@ -19,9 +19,19 @@ Exact = Sequence[Fraction] | FloatArray
 
 @dataclass(frozen=True)
 class MistakeBound:
-    """At most `value` mistakes, by `formula`, in the setting named."""
+    """At most `value` mistakes, by `formula`, in the setting named.
 
-    value: int | float  # an int, or infinity if the margin is too small for a float
+    Attributes
+    ----------
+    value : int or float
+        So many mistakes at most: an int, or infinity if the margin is too small for a float.
+    formula : str
+        Where it comes from; R is the radius and γ a margin.
+    setting : str
+        For which perceptron, on which rows, it holds.
+    """
+
+    value: int | float
     formula: str
     setting: str
 
@@ -33,7 +43,9 @@ def count(value: int | float) -> str:
     """A number of mistakes for people: digits in groups, or its size if it is long."""
     if value == math.inf:
         return "finitely many"
-    return f"{value:,}" if value < 10**15 else f"{float(value):.4g}" if value < 10**300 else "more than 10^300"
+    if value < 10**300:
+        return f"{value:,}" if value < 10**15 else f"{float(value):.4g}"
+    return f"10^{math.ceil(int(value).bit_length() * 0.30103)}"  # not below it, as log10(2) < 0.30103
 
 
 def through_origin(radius2: Fraction, margin2: Fraction) -> int | float:

@@ -236,9 +236,10 @@ class MistakeDrivenClassifier(Classifier):
         rows = "mistake" if report.last_mistakes == 1 else "mistakes"
         return (
             f"{type(self).__name__} stopped after max_iter={self.max_iter} passes; the last pass made "
-            f"{report.last_mistakes} {rows}. Either the classes cannot be separated by a hyperplane, and then no "
-            "number of passes will do (AveragedPerceptron is made for such data), or the margin is small: raise "
-            "max_iter, or scale the features if they are not scaled yet (sklearn.preprocessing.StandardScaler). "
+            f"{report.last_mistakes:,} {rows}. Either the classes cannot be separated by a hyperplane, and then no "
+            "number of passes will do (SoftMargin and AveragedPerceptron are made for such data, and "
+            "rosenblatt.suspects ranks the labels that may be wrong), or the margin is small: raise max_iter, or scale "
+            "the features if they are not scaled yet (sklearn.preprocessing.StandardScaler). "
             "rosenblatt.certify(X, y) proves which it is."
         )
 

@@ -79,8 +79,8 @@ def certify(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
-        The rows. Numbers that float64 cannot hold exactly (integers beyond 2**53) are refused: a proof about a rounded
-        number is not one about the number.
+        The rows. Numbers that float64 cannot hold exactly (2**53 + 1 is the first such integer) are refused: a proof
+        about a rounded number is not one about the number.
     y : array of shape (n_rows,)
         The labels: any two, or more (see `multi_class`).
     fit_intercept : bool, default=True

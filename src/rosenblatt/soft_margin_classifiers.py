@@ -90,8 +90,9 @@ class SoftMarginClassifier(MarginClassifier):
 
 
 class SoftMargin(SoftMarginClassifier):
-    """The hyperplane of the soft margin: argmin ½‖w‖² + C Σ ξ with y(w · x + b) ≥ 1 − ξ, ξ ≥ 0 (003 eq. 23).
+    """The hyperplane of the soft margin, to a stated gap, for data that no hyperplane separates.
 
+    It is argmin ½‖w‖² + C Σ ξ with y(w · x + b) ≥ 1 − ξ, ξ ≥ 0 (003 eq. 23).
     It ends when its duality gap, computed from the rows alone, is as small as asked: no other hyperplane is better by
     more than that part of the objective. A fit that does not get there says so, with the gap it reached.
 
@@ -101,10 +102,11 @@ class SoftMargin(SoftMarginClassifier):
     Parameters
     ----------
     C : float, default 1.0
-        What a unit of slack costs, as in scikit-learn.
+        What a unit of slack costs, as in scikit-learn. Not used if `C_note` is given.
     C_note : float, optional
-        The note's C instead, which is divided by the number of rows (the sum of the sample weights, if there are any):
-        ½‖w‖² + (C/N) Σ ξ. It means the same for any number of rows.
+        The note's C in place of `C`, which is then not used (and must be left at its default): it is divided by the
+        number of rows (the sum of the sample weights, if there are any), ½‖w‖² + (C/N) Σ ξ, so that it means the same
+        for any number of rows.
     fit_intercept : bool, default True
         Learn an offset b.
     bias : {"free", "regularised"}, default "free"
@@ -244,11 +246,16 @@ def warn_of_gaps(name: str, solutions: Sequence[Solution], gap: float) -> None:
     if worst.gap <= gap:
         return
     late = worst.status == "out of time"
+    lower = (
+        "nothing is known yet of how good the hyperplane is"
+        if worst.gap >= 1
+        else "another hyperplane may have an objective that is lower by this part, not by more"
+    )
     warnings.warn(
         f"{name} stopped with a duality gap of {worst.gap:.1e}, not {gap:g}"
-        f"{' (time_limit)' if late else ' (it came no further in float64)'}: another hyperplane may have an objective "
-        f"that is lower by this part, not by more. {'Give it more time, or accept' if late else 'Accept'} it with a "
-        "larger gap, scale the features (sklearn.preprocessing.StandardScaler), or choose a smaller C.",
+        f"{' (time_limit)' if late else ' (it came no further in float64)'}: {lower}. "
+        f"{'Give it more time, or accept' if late else 'Accept'} it with a larger gap, "
+        "scale the features (sklearn.preprocessing.StandardScaler), or choose a smaller C.",
         ConvergenceWarning,
         stacklevel=3,
     )

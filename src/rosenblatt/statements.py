@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from rosenblatt import certificate_text
+from rosenblatt import certificate_text, certificate_words
 from rosenblatt.claims import Data
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.joint_claims import JointData
 from rosenblatt.verification import Scan, Verification, verify, verify_batches
 
@@ -29,6 +29,10 @@ class Certificate:
     def n_features(self) -> int:
         """Features of the data."""
         return int(self.data.n_features)
+
+    @property
+    def _size(self) -> str:
+        return f"{counted(self.n_rows, 'row')}, {counted(self.n_features, 'feature')}"
 
     @property
     def digest(self) -> str:
@@ -60,6 +64,9 @@ class Certificate:
     def to_json(self) -> str:
         """As text: floats in hexadecimal and fractions as such, so that nothing is rounded."""
         return certificate_text.to_json(self)
+
+    def __str__(self) -> str:
+        return certificate_words.text(self)
 
     def __bool__(self) -> bool:
         if self.separable is None:

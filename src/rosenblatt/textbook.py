@@ -4,6 +4,11 @@ It is the specification. The compiled engine must make the same mistakes in the 
 rounds without need: ints and Fractions stay exact. "003 eq. 2" is equation 2 of note 003. Labels ``y`` are -1
 and +1; rows and passes count from 0. Where a note errs, the right version is here and the docstring says so.
 
+The notes: 000, Parametric Learning and Perceptrons (chapter 3 of a course text without the name of its author); 001,
+Perceptron (10-301/601 Introduction to Machine Learning, lecture 6, Henry Chai and Matt Gormley, 2025); 002, The
+Perceptron (CMSC 422, Soheil Feizi, adapted from Marine Carpuat); 003, Perceptron Learning Algorithm (Matthieu R.
+Bloch); 004, Perceptron (the second of a series without the name of its author, 2018).
+
 The worked example of note 001, through the origin, where a score of 0 counts as +1:
 
 >>> X = [(-1, 2), (1, 0), (1, 1), (-1, 0), (-1, -2), (1, -1)]

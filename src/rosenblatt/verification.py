@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import canonical, inputs, witnesses
 from rosenblatt.canonical import Block, Digest
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.row_checks import TINY, UNIT, Plane, PlaneCheck, RadiusCheck
 from rosenblatt.witnesses import Point
@@ -30,11 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a certificate is true of some data: truthy if it is, and `why` says what is wrong if it is not."""
+    """Whether a certificate is true of some data: truthy if it is, and `why` says what is wrong if it is not.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether it is true.
+    reasons : tuple of str
+        Of a false one: what is wrong, the most telling first. Of other data only that it is.
+    checked : str
+        Of a true one: what was checked.
+    """
 
     ok: bool
-    reasons: tuple[str, ...]  # of a false one: what is wrong, the most telling first
-    checked: str = ""  # of a true one: what was checked
+    reasons: tuple[str, ...]
+    checked: str = ""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -85,7 +95,8 @@ def verify_batches(certificate: Certificate | CertificateTable, batches: Iterabl
         rows = canonical.exact_rows(X, first_row=first)
         n, d = rows.shape
         if d != n_features:
-            return Verification(False, (f"the data has {d} features, but the certificate speaks of {n_features}",))
+            found = f"the data has {counted(d, 'feature')}, but the certificate speaks of {n_features:,}"
+            return Verification(False, (found,))
         labels = inputs.labels(y, n)
         for scan in scans.values():
             sides = scan.sides(labels, first)
@@ -182,11 +193,15 @@ class Scan:
         """Return the answer, after all rows went by."""
         data, reasons = self.certificate.data, list[str]()
         if self.digest.n_rows != data.n_rows:
-            reasons.append(f"the data has {self.digest.n_rows} rows, but the certificate speaks of {data.n_rows}")
+            reasons.append(
+                f"the data has {counted(self.digest.n_rows, 'row')}, but the certificate speaks of {data.n_rows:,}"
+            )
         elif self.digest.hexdigest() != data.digest:
-            reasons.append("this is another data set: its values or labels are not those that were certified")
+            reasons.append(ANOTHER)
         if self.strange_label is not None:
             reasons.append(self.strange_label)
+        if reasons:  # of other data all else is likely to be wrong too, and says nothing about the certificate
+            return Verification(False, tuple(reasons))
         for plane in self.planes:
             reasons += plane.complaints()
         for radius in self.radii:
@@ -204,10 +219,15 @@ class Scan:
         return Verification(True, (), self.checked())
 
 
+ANOTHER = (
+    "this is another data set: its values or labels are not those that were certified; are the rows in another order, "
+    "or the labels other ones?"
+)
+
 _CHECKED = {
-    True: "all {n} rows are strictly on their sides, and the margin, its upper bound and the radius are as stated",
-    False: "the named rows and weights prove that no hyperplane separates the {n} rows",
-    None: "the bounds hold for the {n} rows; whether they can be separated is left open",
+    True: "all {n:,} rows are strictly on their sides, and the margin, its upper bound and the radius are as stated",
+    False: "the named rows and weights prove that no hyperplane separates the {n:,} rows",
+    None: "the bounds hold for the {n:,} rows; whether they can be separated is left open",
 }
 
 

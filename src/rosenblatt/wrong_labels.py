@@ -16,10 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import canonical, dyadics, enclosures, inputs, margins, row_checks, row_forms, soft_margin
+from rosenblatt import (
+    canonical,
+    certificate_words,
+    dyadics,
+    enclosures,
+    inputs,
+    margins,
+    row_checks,
+    row_forms,
+    soft_margin,
+    verification,
+)
 from rosenblatt.canonical import Signs
 from rosenblatt.certificates import Data, Inseparable, Verification
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray, Limit, Rows
 from rosenblatt.questions import Choices, Question
@@ -48,17 +59,37 @@ _FAILURES = 10  # errors in a row around which there is no witness, before the r
 class Suspects:
     """How many labels are wrong at least and at most, the proofs of both, and a ranking of the rows.
 
-    "Wrong" means: different from labels that some hyperplane separates.
+    "Wrong" means: different from labels that some hyperplane separates. Rows are named by their positions in X, from 0,
+    also those of a frame with an index of its own.
+
+    Attributes
+    ----------
+    data : Data
+        What was asked about: its size, labels and digest.
+    fit_intercept : bool
+        Whether the hyperplane may have an offset.
+    witnesses : tuple of Inseparable
+        Each of rows that no other has, and that no hyperplane separates: one label of each is wrong, at least.
+    hyperplane : Hyperplane
+        The best that was found.
+    errors : array
+        The rows that are not strictly on its right side: if these labels are wrong, no others need be.
+    ranking : array of shape (n_rows,)
+        All rows, the most suspicious first: a heuristic.
+    scores : array of shape (n_rows,)
+        How suspicious each row is, in the order of the rows; 0 if not at all.
+    complete : bool
+        Whether the search for witnesses ended by itself.
     """
 
     data: Data
     fit_intercept: bool
-    witnesses: tuple[Inseparable, ...]  # each of rows that no other has: one label of each is wrong, at least
-    hyperplane: Hyperplane  # the best that was found
-    errors: IntArray  # the rows that are not strictly on its right side: at most these labels are wrong
-    ranking: IntArray  # row numbers, the most suspicious first: a heuristic
-    scores: FloatArray  # of each row, in the order of the rows
-    complete: bool  # whether the search for witnesses ended by itself
+    witnesses: tuple[Inseparable, ...]
+    hyperplane: Hyperplane
+    errors: IntArray
+    ranking: IntArray
+    scores: FloatArray
+    complete: bool
 
     @property
     def at_least(self) -> int:
@@ -82,30 +113,32 @@ class Suspects:
         rows = canonical.exact_rows(X)
         sides = canonical.signs(inputs.labels(y, len(rows)), self.data.negative, self.data.positive)
         if rows.shape != (self.data.n_rows, self.data.n_features) or canonical.digest(rows, sides) != self.data.digest:
-            return Verification(False, ("this is another data set: its values or labels are not those asked about",))
+            return Verification(False, (verification.ANOTHER,))
         if not self.fit_intercept and self.hyperplane.b != 0:
             return Verification(False, ("the hyperplane does not pass through the origin",))
         sides[self.errors] = 0
         complaints = _wrong_beyond(rows, sides, self.hyperplane)
-        what = f"{self.at_least} disjoint witnesses, and a hyperplane that is right on all but {self.at_most} rows"
+        found = "1 witness" if self.at_least == 1 else f"{self.at_least:,} disjoint witnesses"
+        what = f"{found}, and a hyperplane that is right on all but {counted(self.at_most, 'row')}"
         return Verification(not complaints, tuple(complaints), what)
 
     def __str__(self) -> str:
         least, most = self.at_least, self.at_most
         if most == 0:
-            return (
-                f"No label need be wrong: a hyperplane separates all {self.data.n_rows:,} rows.\n"
-                f"The rows nearest to it: {_shown(self.ranking)} (a heuristic)."
-            )
-        number = f"exactly {least}" if least == most else f"at least {least} and at most {most}"
+            near = self.ranking[self.scores[self.ranking] > 0]
+            lines = [f"No label need be wrong: a hyperplane separates all {self.data.n_rows:,} rows."]
+            lines += [f"The rows nearest to it (a heuristic): {_shown(near)}."] if len(near) else []
+            return certificate_words.wrapped(lines)
+        number = f"exactly {least:,}" if least == most else f"at least {least:,} and at most {most:,}"
         lines = [
             f"If the true labels can be separated by a hyperplane, {number} of {self.data.n_rows:,} labels "
             f"{'is' if most == 1 else 'are'} wrong."
         ]
         if least:
             size = max(len(witness.points) for witness in self.witnesses)
+            sets = f"{least:,} disjoint sets of at most {size} rows, each of which"
             lines.append(
-                f"At least: {least} disjoint sets of at most {size} rows, each of which no hyperplane separates."
+                f"At least: {f'{size} rows that' if least == 1 else sets} no hyperplane separates."
                 + ("" if self.complete or least == most else " The search was ended early: there may be more.")
             )
         elif not self.complete:
@@ -113,10 +146,10 @@ class Suspects:
         lines.append(f"At most: a hyperplane is strictly right on the other {self.data.n_rows - most:,} rows.")
         lines.append("Both are proved; check them with verify(X, y).")
         lines.append(f"The most suspicious rows (a heuristic): {_shown(self.ranking[: max(most, 1)])}.")
-        return "\n".join(lines)
+        return certificate_words.wrapped(lines)
 
     def __repr__(self) -> str:
-        return f"<Suspects: {self.at_least} to {self.at_most} wrong labels of {self.data.n_rows}>"
+        return f"<Suspects: {self.at_least:,} to {self.at_most:,} wrong labels of {self.data.n_rows:,}>"
 
 
 def suspects(
@@ -161,8 +194,10 @@ def suspects(
     rows = row_forms.in_order(canonical.exact_rows(X))
     classes, codes = inputs.encode(inputs.labels(y, len(rows)))
     if len(classes) != 2:
+        if len(classes) == 1:
+            raise InputError(f"suspects compares two classes, and all labels of y are {classes.tolist()[0]!r}")
         raise InputError(
-            f"suspects compares two classes, and y has {len(classes)}: ask for one against the rest, "
+            f"suspects compares two classes, and y has {len(classes):,}: ask for one against the rest, "
             "suspects(X, y == label), or for the rows of two"
         )
     choices = Choices(bool(fit_intercept), 1.0, False, time_limit, inputs.threads(n_jobs)).started()
@@ -369,4 +404,4 @@ def _part(question: Question, ids: IntArray) -> Question:
 
 def _shown(rows: NDArray[Any]) -> str:
     shown = ", ".join(map(str, rows[:12].tolist()))
-    return shown if len(rows) <= 12 else f"{shown} and {len(rows) - 12} more"
+    return shown if len(rows) <= 12 else f"{shown} and {len(rows) - 12:,} more"
