@@ -41,18 +41,30 @@ def libsvm(problem: Problem, optimum: float, tolerance: float) -> Run:
 
 
 def liblinear(problem: Problem, optimum: float, enough: float) -> Iterator[Run]:
-    """`LinearSVC(loss="hinge")` with more and more passes, until the excess is enough or the time is over."""
-    X = problem.rows.dense if problem.rows.dense is not None else problem.rows.sparse
+    """`LinearSVC(loss="hinge")` with more and more passes, until the excess is enough or the time is over.
+
+    Then fewer passes again, between the last two numbers, so that it is not charged for passes that it did not need.
+    """
+    before = PASSES[0]
     for passes in PASSES:
-        model = LinearSVC(loss="hinge", C=float(problem.cost[0]), tol=1e-12, max_iter=passes, random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            seconds = timing.seconds(lambda model=model: model.fit(X, problem.y))
-        offset = float(model.intercept_[0]) if problem.bias == "regularised" else None
-        run = Run(f"{passes} passes", seconds, _excess(problem, model.coef_.ravel(), optimum, offset))
+        run = _liblinear(problem, optimum, passes)
         yield run
-        if run.excess <= enough or seconds > LIMIT:
+        if run.excess <= enough:
+            for fewer in np.geomspace(before, passes, 5)[1:-1].astype(int).tolist() if passes > before else ():
+                yield _liblinear(problem, optimum, fewer)
+        if run.excess <= enough or run.seconds > LIMIT:
             return
+        before = passes
+
+
+def _liblinear(problem: Problem, optimum: float, passes: int) -> Run:
+    X = problem.rows.dense if problem.rows.dense is not None else problem.rows.sparse
+    model = LinearSVC(loss="hinge", C=float(problem.cost[0]), tol=1e-12, max_iter=passes, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        seconds = timing.seconds(lambda: model.fit(X, problem.y))
+    offset = float(model.intercept_[0]) if problem.bias == "regularised" else None
+    return Run(f"{passes} passes", seconds, _excess(problem, model.coef_.ravel(), optimum, offset))
 
 
 def _excess(problem: Problem, w: np.ndarray, optimum: float, b: float | None = None) -> float:

@@ -55,13 +55,18 @@ def supply(
 
 
 def _solve(task: Task, small: int | None = None) -> None:
-    n, d = task.rows.shape
-    thin = task.rows.sparse is None or d <= n or n * min(d, int(task.rows.sparse.nnz)) <= MANY_NUMBERS
-    if min(n, d) + task.k <= (SMALL if small is None else small) and thin:
+    if _is_thin(task, SMALL if small is None else small):
         _working_set.solve(task)
         return
     with one_blas_thread():
         _solve_wide(task)
+
+
+def _is_thin(task: Task, most: int) -> bool:
+    """Whether the dimension of the problem, and of a dense copy of sparse rows, suits an active set."""
+    n, d = task.rows.shape
+    few = task.rows.sparse is None or d <= n or n * min(d, int(task.rows.sparse.nnz)) <= MANY_NUMBERS
+    return min(n, d) + task.k <= most and few
 
 
 def _solve_wide(task: Task) -> None:
@@ -76,6 +81,8 @@ def _solve_wide(task: Task) -> None:
         _affine_scaling.solve(task, descent.weights)
         if not task.done() and not task.best.lower > 0 and not task.late():
             _heavy_rows(task)
+        if not task.done() and not task.best.lower > 0 and not task.late() and _is_thin(task, MEDIUM):
+            _working_set.solve(task)
     descent.run(MORE_PASSES)
 
 
