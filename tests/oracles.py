@@ -18,8 +18,8 @@ def separable_by_highs(X, positive, *, intercept=True, seconds=None):
     Z = Z @ sp.diags_array(scales) if sp.issparse(Z) else Z * scales
     options = {} if seconds is None else {"time_limit": seconds}
     answer = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(Z.shape[0]), bounds=(None, None), options=options)
-    assert answer.status in ((0, 2) if seconds is None else (0, 1, 2)), answer.message
-    return {0: True, 1: None, 2: False}[answer.status]
+    assert answer.status in ((0, 2) if seconds is None else (0, 1, 2, 4)), answer.message
+    return {0: True, 1: None, 2: False, 4: None}[answer.status]  # 1: out of time, 4: numerical difficulties
 
 
 def margin_by_clarabel(X, y, intercept):
