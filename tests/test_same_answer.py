@@ -266,8 +266,9 @@ def test_ctrl_c_ends_a_run_soon_and_leaves_a_usable_model(estimator, options):
     X, y = rng.normal(size=(3000, 40)), rng.integers(0, 3, 3000)
     model = estimator(max_iter=10**9, random_state=0, **options)
     assert interrupted(model, X, y) < 5  # a tenth of a second; this allows for a busy machine
-    assert model.n_updates_ == model.updates_per_class_.sum() > 0
-    if not model.early_stopping:  # which goes back to its best weights
+    assert model.n_updates_ == model.updates_per_class_.sum()
+    if not model.early_stopping:  # which goes back to its best weights, on a busy machine to the first
+        assert model.n_updates_ > 0
         assert model.mistakes_per_pass_.sum() == model.n_updates_
     assert not model.converged_ and not model.separates_
     assert set(model.predict(X[:5])) <= {0, 1, 2}
