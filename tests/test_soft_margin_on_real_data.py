@@ -1,9 +1,7 @@
 """Soft margins of real data over eight decades of C: a proved gap, and no peer with a better objective."""
 
-import os
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,22 +10,13 @@ from referee import problem
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
+from strategies import data_file
 
 from rosenblatt.margins import solve_soft_margin
 from rosenblatt.soft_margin import best_offset, judge, scores
 
 pytestmark = pytest.mark.data
 DECADES = [10.0**k for k in range(-4, 5)]
-
-
-def data_file(*parts):
-    folder = os.environ.get("ROSENBLATT_DATA")
-    if not folder:
-        pytest.skip("ROSENBLATT_DATA does not name the folder of the real data sets")
-    path = Path(folder).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"there is no {path}")
-    return path
 
 
 @lru_cache(maxsize=1)
