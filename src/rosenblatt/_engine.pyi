@@ -1,7 +1,7 @@
 """The hot loops of rosenblatt, and nothing else."""
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,3 +181,96 @@ def descend(
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
 def use_instruction_set(name: str) -> None: ...
+
+# Reading (chunks.hpp, formats.hpp) ------------------------------------------------------------------------------------
+
+Fault = tuple[int, int, bytes, bytes, str]  # line, column (both from 1), the line, what was found, what was expected
+
+class ParseOptions:
+    """How bytes become rows. `kinds` of csv columns: 0 ignored, 1 number, 2 category, 3 text, 4 label, 5 weight."""
+
+    def __init__(
+        self,
+        format: str,
+        *,
+        index_base: int = 0,
+        delimiter: str = ",",
+        kinds: Sequence[int] = (),
+        names: Sequence[bytes] = (),
+        label_key: bytes = b"label",
+        features_key: bytes = b"features",
+        weight_key: bytes = b"",
+        text_keys: Sequence[bytes] = (),
+        hashed: bool = False,
+        bits: int = 18,
+        dictionary: Sequence[bytes] = (),
+        ngrams: int = 1,
+        word_counts: bool = False,
+        interactions: bool = False,
+        missing_is_zero: bool = False,
+        keep_names: bool = False,
+        require_label: bool = True,
+        skip_bad_lines: bool = False,
+        max_line: int = ...,
+    ) -> None: ...
+
+class Batch:
+    """Some rows of a stream. Dense: `data` has `n_features` numbers a row; sparse: CSR arrays."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_values(self) -> int: ...
+    @property
+    def dense(self) -> bool: ...
+    @property
+    def smallest(self) -> int: ...  # column seen, or -1
+    @property
+    def lines(self) -> int: ...  # of the stream, up to here
+    @property
+    def end(self) -> int: ...  # bytes of the stream, up to here
+    @property
+    def rows(self) -> DenseRows | SparseRows: ...
+    @property
+    def labels(self) -> NDArray[np.int32]: ...  # numbers of the reader's labels; -1: none
+    @property
+    def weights(self) -> NDArray[np.float64] | None: ...
+    @property
+    def data(self) -> NDArray[np.float64]: ...
+    @property
+    def columns(self) -> NDArray[np.int32]: ...
+    @property
+    def starts(self) -> NDArray[np.int32]: ...
+    @property
+    def rejected(self) -> list[Fault]: ...
+    @property
+    def fault(self) -> Fault | None: ...  # the rows are those before it
+    @property
+    def names(self) -> list[tuple[int, bytes]]: ...
+
+class Reader:
+    """Parses in the background from when it is made; at most `slots` chunks ahead of what was asked for."""
+
+    def __init__(
+        self,
+        source: int | Callable[[int], bytes],
+        options: ParseOptions,
+        *,
+        threads: int = 2,
+        chunk: int = ...,
+        slots: int = 12,
+        labels: Sequence[bytes] = (),
+        dictionary: Sequence[bytes] = (),
+        line: int = 0,
+        offset: int = 0,
+    ) -> None: ...
+    def next(self) -> Batch | None: ...
+    def close(self) -> None: ...
+    def labels(self, first: int = 0) -> list[bytes]: ...
+    def dictionary(self, first: int = 0) -> list[bytes]: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def n_names(self) -> int: ...

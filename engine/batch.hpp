@@ -1,0 +1,173 @@
+// What a chunk of text becomes: rows, labels, weights, and what was wrong with it.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "formats.hpp"
+#include "names.hpp"
+
+namespace rosenblatt {
+
+// An array that grows and can be used again, whose new places are not set: a page that is never written costs nothing.
+template <class T>
+class Growing {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  void reserve(size_t room) {
+    if (room <= room_) return;
+    const size_t wanted = std::max(room, room_ + room_ / 2);
+    void* moved = std::realloc(data_.get(), wanted * sizeof(T));
+    if (!moved) throw std::bad_alloc();
+    (void)data_.release();
+    data_.reset(static_cast<T*>(moved));
+    room_ = wanted;
+  }
+  void push_back(T value) {
+    if (size_ == room_) reserve(size_ + 16);
+    data_.get()[size_++] = value;
+  }
+  void resize(size_t size) {  // new places are not set
+    reserve(size);
+    size_ = size;
+  }
+  void clear() { size_ = 0; }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](size_t i) { return data_.get()[i]; }
+  const T& operator[](size_t i) const { return data_.get()[i]; }
+  size_t size() const { return size_; }
+  size_t room() const { return room_; }
+  T& back() { return data_.get()[size_ - 1]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  size_t size_ = 0, room_ = 0;
+};
+
+// Where text could not be read. Lines count from 1 within the stream once the batch is delivered, columns are bytes from 1.
+struct Fault {
+  int64_t line, column;
+  std::string text;  // the line, cut short if it is long
+  std::string found, expected;
+};
+
+class Batch {
+ public:
+  static constexpr int32_t kNoLabel = -1;
+
+  // Rows: sparse (columns and starts), or dense (`width` values a row).
+  Growing<double> values;
+  Growing<int32_t> columns, starts;
+  bool dense = false;
+  int64_t width = 0;
+  Growing<int32_t> labels;  // numbers of label_names (once delivered: of the stream's), or kNoLabel
+  Growing<double> weights;  // empty: all 1
+  Names label_names, dictionary;
+  std::vector<std::pair<int32_t, std::string>> named;  // keep_names: names behind hashed columns
+
+  int64_t lines = 0;                    // physical lines; once delivered: of the stream up to here
+  int64_t end = 0;                      // once delivered: bytes of the stream up to here
+  int64_t smallest = -1, largest = -1;  // of the column numbers seen
+  std::vector<Fault> rejected;          // bad lines that were passed over
+  std::unique_ptr<Fault> fault;         // the bad line that ended it
+
+  int64_t rows() const { return static_cast<int64_t>(labels.size()); }
+  int64_t features() const { return dense ? width : largest + 1; }
+
+  void reset(const Options& options) {
+    values.clear(), columns.clear(), starts.clear(), labels.clear(), weights.clear();
+    label_names.clear(), dictionary.clear(), named.clear(), rejected.clear();
+    fault.reset();
+    dense = false, weighted_ = false;
+    width = lines = end = 0;
+    smallest = largest = -1;
+    starts.push_back(0);
+    for (const std::string& name : options.dictionary) dictionary.number(name);
+    skip_ = options.skip_bad_lines;
+  }
+
+  // A label of the row at hand; without one it is kNoLabel.
+  void label(std::string_view token) { label_ = label_names.number(token); }
+  // How much the row at hand counts.
+  void weight(double weight) {
+    weight_ = weight;
+    if (weight != 1.0 && !weighted_) {
+      weighted_ = true;
+      for (int64_t i = 0; i < rows(); ++i) weights.push_back(1.0);
+    }
+  }
+  // A feature of the row at hand. column must not be negative.
+  void add(int32_t column, double value) {
+    columns.push_back(column);
+    values.push_back(value);
+    note(column);
+  }
+  void note(int32_t column) {
+    if (column > largest) largest = column;
+    if (smallest < 0 || column < smallest) smallest = column;
+  }
+
+  void end_row() {
+    labels.push_back(label_);
+    if (weighted_) weights.push_back(weight_);
+    if (!dense) starts.push_back(static_cast<int32_t>(columns.size()));
+    label_ = kNoLabel, weight_ = 1.0;
+  }
+  // Forget what the row at hand has so far.
+  void drop_row() {
+    const size_t size = dense ? labels.size() * static_cast<size_t>(width) : static_cast<size_t>(starts.back());
+    values.resize(size);
+    if (!dense) columns.resize(size);
+    label_ = kNoLabel, weight_ = 1.0;
+  }
+
+  // The line first .. end cannot be read, because at `where` there is `found` and not what was expected. Whether to go on
+  // with the next line: yes if bad lines are to be skipped. `lines` must count this line already.
+  bool reject(std::string_view line, const char* where, std::string found, std::string expected) {
+    drop_row();
+    constexpr size_t kShown = 1 << 16;
+    Fault bad{lines, where - line.data() + 1, std::string(line.substr(0, kShown)), std::move(found),
+              std::move(expected)};
+    if (skip_) {
+      rejected.push_back(std::move(bad));
+    } else {
+      fault = std::make_unique<Fault>(std::move(bad));
+    }
+    return skip_;
+  }
+
+ private:
+  int32_t label_ = kNoLabel;
+  double weight_ = 1.0;
+  bool weighted_ = false, skip_ = false;
+};
+
+// Some bytes as a message shows them: printable, in quotes, and not long.
+inline std::string shown(std::string_view bytes) {
+  constexpr size_t kMost = 40;
+  std::string out = "'";
+  for (const char c : bytes.substr(0, kMost)) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      constexpr char kHex[] = "0123456789abcdef";
+      out += c == '\t' ? std::string("\\t") : std::string("\\x") + kHex[byte >> 4] + kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + (bytes.size() > kMost ? "...'" : "'");
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,65 @@
+// Numbers from text, exactly: the float64 that is nearest to what is written, as Python's float() gives it.
+#pragma once
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+
+namespace rosenblatt {
+
+namespace decimal {
+
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// The careful way, for long mantissas and exponents. A number too small for float64 is 0; one too large is refused.
+inline const char* read_slowly(const char* first, const char* end, double& value) {
+  const bool negative = *first == '-';
+  const char* start = first + (*first == '+' || *first == '-');
+  const unsigned char lead = static_cast<unsigned char>(*start);
+  if (start == end || !(lead == '.' || (lead >= '0' && lead <= '9'))) return nullptr;  // no inf, no nan, no second sign
+  const std::from_chars_result found = std::from_chars(start, end, value);
+  if (found.ec == std::errc::invalid_argument) return nullptr;
+  if (found.ec == std::errc::result_out_of_range) {
+    // Too large or too small? A mantissa of zeros apart, the sign of the exponent decides; from_chars does not say.
+    const char* e = start;
+    while (e < found.ptr && (*e | 32) != 'e') ++e;
+    if (!(e + 1 < found.ptr && e[1] == '-')) {
+      bool point_first = true;  // 0.000...: small without an exponent
+      for (const char* p = start; p < e && *p != '.'; ++p) point_first &= *p == '0';
+      if (!point_first || e != found.ptr) return nullptr;
+    }
+    value = 0;
+  }
+  if (negative) value = -value;
+  return found.ptr;
+}
+
+}  // namespace decimal
+
+// Reads the number that begins at `first`; returns where it ends, or null if there is none or it is not finite. Some byte
+// that belongs to no number must follow `end`. Up to 15 digits and a power of ten up to 22 are both exact in float64, so
+// that one division rounds once, correctly.
+inline const char* read_number(const char* first, const char* end, double& value) {
+  const char* p = first;
+  const bool negative = *p == '-';
+  p += negative || *p == '+';
+  uint64_t mantissa = 0;
+  const char* digits = p;
+  for (unsigned d; (d = static_cast<unsigned char>(*p) - '0') < 10; ++p) mantissa = mantissa * 10 + d;
+  int64_t count = p - digits, fraction = 0;
+  if (*p == '.') {
+    const char* point = ++p;
+    for (unsigned d; (d = static_cast<unsigned char>(*p) - '0') < 10; ++p) mantissa = mantissa * 10 + d;
+    fraction = p - point;
+    count += fraction;
+  }
+  if (count == 0 || p > end) return nullptr;
+  if (count > 15 || (*p | 32) == 'e') return decimal::read_slowly(first, end, value);
+  const double size = static_cast<double>(mantissa) / decimal::kPowersOfTen[fraction];
+  value = negative ? -size : size;
+  return p;
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,128 @@
+// libsvm and svmlight:  label [qid:n] index:value index:value ...  [# comment]
+//
+// A label is any token without a colon. Indices rise within a row, as svmlight demands; `index_base` is subtracted from
+// them. Without a label (a first token with a colon) a row is refused, unless labels are not needed. A qid is read over.
+#include "batch.hpp"
+#include "decimal.hpp"
+
+namespace rosenblatt {
+namespace {
+
+inline bool is_space(char c) { return c == ' ' || c == '\t'; }
+inline bool ends_token(char c) { return is_space(c) || c == '\n' || c == '\r' || c == 0; }
+
+inline const char* line_end(const char* p, const char* end) {
+  const void* found = std::memchr(p, '\n', static_cast<size_t>(end - p));
+  return found ? static_cast<const char*>(found) : end;
+}
+
+inline std::string_view token_at(const char* p, const char* end) {
+  const char* q = p;
+  while (q < end && !ends_token(*q)) ++q;
+  return {p, static_cast<size_t>(q - p)};
+}
+
+// One row, from its first byte that is not a space. Returns null after a fault noted in `where`, `expected`.
+class Line {
+ public:
+  Line(const Options& options, Batch& batch, const char* end) : options_(options), batch_(batch), end_(end) {}
+
+  const char* where = nullptr;
+  const char* expected = nullptr;
+  std::string_view found;
+
+  bool read(const char*& p) {
+    if (!label(p)) return false;
+    int64_t before = -1;
+    Growing<double>& values = batch_.values;
+    Growing<int32_t>& columns = batch_.columns;
+    for (;;) {
+      while (is_space(*p)) ++p;
+      const char* start = p;
+      uint64_t index = 0;
+      for (unsigned d; (d = static_cast<unsigned char>(*p) - '0') < 10; ++p) index = index * 10 + d;
+      if (p == start) {
+        if (p >= end_ || *p == '\n' || *p == '#') return true;
+        if (*p == '\r' && (p + 1 >= end_ || p[1] == '\n')) return true;
+        if (!query(p)) return false;
+        continue;
+      }
+      if (*p != ':') return fail(start, "index:value");
+      const int64_t column = static_cast<int64_t>(index) - options_.index_base;
+      if (p - start > 10 || column >= INT32_MAX) return fail(start, "an index below 2,147,483,647");
+      if (column < 0) return fail(start, "indices that begin at 1 (or say that they begin at 0)");
+      if (column <= before) return fail(start, "indices that rise within a row");
+      before = column;
+      double value;
+      const char* stop = read_number(++p, end_, value);
+      if (!stop || !(ends_token(*stop) || *stop == '#')) return fail(p, "a finite number after the colon");
+      p = stop;
+      values.push_back(value);
+      columns.push_back(static_cast<int32_t>(column));
+    }
+  }
+
+ private:
+  bool fail(const char* at, const char* instead) {
+    where = at;
+    expected = instead;
+    found = token_at(at, end_);
+    return false;
+  }
+
+  bool label(const char*& p) {
+    const char* start = p;
+    while (!ends_token(*p) && *p != ':') ++p;
+    if (*p == 0 && p < end_) return fail(start, "text without NUL bytes");
+    if (*p == ':') {
+      p = start;  // index:value, so there is no label
+      return !options_.require_label || fail(start, "a label, then index:value pairs");
+    }
+    batch_.label({start, static_cast<size_t>(p - start)});
+    return true;
+  }
+
+  bool query(const char*& p) {
+    if (std::strncmp(p, "qid:", 4) != 0) return fail(p, "index:value");
+    const char* start = p;
+    p += 4;
+    if (*p == '-') ++p;
+    const char* digits = p;
+    while (*p >= '0' && *p <= '9') ++p;
+    return (p > digits && ends_token(*p)) || fail(start, "qid:number");
+  }
+
+  const Options& options_;
+  Batch& batch_;
+  const char* end_;
+};
+
+}  // namespace
+
+void parse_libsvm(const char* first, const char* end, const Options& options, Batch& batch) {
+  const char* p = first;
+  while (p < end) {
+    ++batch.lines;
+    const char* start = p;
+    while (is_space(*p)) ++p;
+    if (*p == '\n' || *p == '#' || p >= end || (*p == '\r' && p + 1 < end && p[1] == '\n')) {
+      p = line_end(p, end) + 1;
+      continue;
+    }
+    Line line(options, batch, end);
+    if (line.read(p)) {
+      if (batch.columns.size() > static_cast<size_t>(batch.starts.back())) {  // the indices rise
+        batch.note(batch.columns[static_cast<size_t>(batch.starts.back())]);
+        batch.note(batch.columns.back());
+      }
+      batch.end_row();
+      if (*p != '\n') p = line_end(p, end);
+    } else {
+      p = line_end(start, end);
+      if (!batch.reject({start, static_cast<size_t>(p - start)}, line.where, shown(line.found), line.expected)) return;
+    }
+    ++p;
+  }
+}
+
+}  // namespace rosenblatt

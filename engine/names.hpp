@@ -1,0 +1,55 @@
+// Byte strings, numbered in the order of their first appearance.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rosenblatt {
+
+class Names {
+ public:
+  // The number of a name, given one if it is new.
+  int32_t number(std::string_view name) {
+    if (last_ >= 0 && names_[static_cast<size_t>(last_)] == name) return last_;  // labels come in runs
+    if (2 * (names_.size() + 1) > slots_.size()) grow();
+    size_t slot = hash(name) & (slots_.size() - 1);
+    for (; slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
+      if (names_[static_cast<size_t>(slots_[slot])] == name) return last_ = slots_[slot];
+    }
+    slots_[slot] = last_ = static_cast<int32_t>(names_.size());
+    names_.emplace_back(name);
+    return last_;
+  }
+
+  const std::vector<std::string>& list() const { return names_; }
+  size_t size() const { return names_.size(); }
+
+  void clear() {
+    names_.clear();
+    slots_.clear();
+    last_ = -1;
+  }
+
+ private:
+  static size_t hash(std::string_view name) {  // FNV-1a, only for this table: it decides nothing that is seen outside
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return static_cast<size_t>(h ^ (h >> 32));
+  }
+  void grow() {
+    slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), -1);
+    for (size_t k = 0; k < names_.size(); ++k) {
+      size_t slot = hash(names_[k]) & (slots_.size() - 1);
+      while (slots_[slot] >= 0) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = static_cast<int32_t>(k);
+    }
+  }
+
+  std::vector<std::string> names_;
+  std::vector<int32_t> slots_;  // numbers, or -1: free
+  int32_t last_ = -1;
+};
+
+}  // namespace rosenblatt
