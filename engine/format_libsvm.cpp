@@ -31,19 +31,20 @@ class Line {
   const char* expected = nullptr;
   std::string_view found;
 
+  // The row whose first byte is p; it ends at p then. There must be room for a value in every four bytes of the text.
   bool read(const char*& p) {
     if (!label(p)) return false;
     int64_t before = -1;
-    Growing<double>& values = batch_.values;
-    Growing<int32_t>& columns = batch_.columns;
+    const size_t first = batch_.values.size();
+    double* values = batch_.values.data() + first;
+    int32_t* columns = batch_.columns.data() + first;
     for (;;) {
       while (is_space(*p)) ++p;
       const char* start = p;
       uint64_t index = 0;
       for (unsigned d; (d = static_cast<unsigned char>(*p) - '0') < 10; ++p) index = index * 10 + d;
       if (p == start) {
-        if (p >= end_ || *p == '\n' || *p == '#') return true;
-        if (*p == '\r' && (p + 1 >= end_ || p[1] == '\n')) return true;
+        if (p >= end_ || *p == '\n' || *p == '#' || (*p == '\r' && (p + 1 >= end_ || p[1] == '\n'))) break;
         if (!query(p)) return false;
         continue;
       }
@@ -53,13 +54,20 @@ class Line {
       if (column < 0) return fail(start, "indices that begin at 1 (or say that they begin at 0)");
       if (column <= before) return fail(start, "indices that rise within a row");
       before = column;
-      double value;
-      const char* stop = read_number(++p, end_, value);
+      const char* stop = read_number(++p, end_, *values);
       if (!stop || !(ends_token(*stop) || *stop == '#')) return fail(p, "a finite number after the colon");
       p = stop;
-      values.push_back(value);
-      columns.push_back(static_cast<int32_t>(column));
+      ++values;
+      *columns++ = static_cast<int32_t>(column);
     }
+    const size_t size = static_cast<size_t>(values - batch_.values.data());
+    batch_.values.resize(size);
+    batch_.columns.resize(size);
+    if (size > first) {  // the indices rise
+      batch_.note(batch_.columns[first]);
+      batch_.note(batch_.columns.back());
+    }
+    return true;
   }
 
  private:
@@ -100,6 +108,9 @@ class Line {
 }  // namespace
 
 void parse_libsvm(const char* first, const char* end, const Options& options, Batch& batch) {
+  const size_t room = batch.values.size() + static_cast<size_t>(end - first) / 4 + 1;
+  batch.values.reserve(room);
+  batch.columns.reserve(room);
   const char* p = first;
   while (p < end) {
     ++batch.lines;
@@ -111,10 +122,6 @@ void parse_libsvm(const char* first, const char* end, const Options& options, Ba
     }
     Line line(options, batch, end);
     if (line.read(p)) {
-      if (batch.columns.size() > static_cast<size_t>(batch.starts.back())) {  // the indices rise
-        batch.note(batch.columns[static_cast<size_t>(batch.starts.back())]);
-        batch.note(batch.columns.back());
-      }
       batch.end_row();
       if (*p != '\n') p = line_end(p, end);
     } else {
