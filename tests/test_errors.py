@@ -6,6 +6,7 @@ from rosenblatt import errors
 
 BUILT_IN = {
     errors.InputError: ValueError,
+    errors.FileFormatError: ValueError,
     errors.NotSeparableError: ValueError,
     errors.UndecidedError: RuntimeError,
     errors.ModelFileError: ValueError,

@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 # scikit-learn is imported only by those who use an estimator.
 _HOME = {
     "AveragedPerceptron": "perceptrons",
+    "Batch": "readers",
     "CertificateTable": "certificate_table",
     "Hyperplane": "hyperplane",
     "Inseparable": "certificates",
@@ -36,7 +37,9 @@ _HOME = {
     "certificate_from_json": "certificates",
     "certify": "separability",
     "errors": "",
+    "load": "readers",
     "load_model": "model_file",
+    "read": "readers",
     "save": "model_file",
     "soft_margin_path": "margin_paths",
     "suspects": "wrong_labels",
@@ -72,6 +75,9 @@ if TYPE_CHECKING:
     from rosenblatt.perceptrons import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.perceptrons import Perceptron as Perceptron
     from rosenblatt.perceptrons import VotedPerceptron as VotedPerceptron
+    from rosenblatt.readers import Batch as Batch
+    from rosenblatt.readers import load as load
+    from rosenblatt.readers import read as read
     from rosenblatt.separability import certify as certify
     from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
     from rosenblatt.wrong_labels import Suspects as Suspects

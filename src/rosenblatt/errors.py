@@ -2,6 +2,7 @@
 
     RosenblattError
     ├── InputError           (ValueError)       data or a parameter that cannot be used
+    │   └── FileFormatError  (ValueError)       a file that cannot be read as what it should be: where, what, why
     ├── NotSeparableError    (ValueError)       asked for what only a separating hyperplane has
     ├── UndecidedError       (RuntimeError)     neither that it can be separated nor that it cannot was proved
     ├── ModelFileError       (ValueError)       a model file that is damaged, foreign or too new
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rosenblatt.certificates import Inseparable, Undecided
 
 __all__ = [
+    "FileFormatError",
     "InputError",
     "MissingExtraError",
     "ModelFileError",
@@ -37,6 +39,15 @@ class RosenblattError(Exception):
 
 class InputError(RosenblattError, ValueError):
     """Data or a parameter that cannot be used; the message says where, what, and what to do."""
+
+
+class FileFormatError(InputError):
+    """A data file that is not what it should be. `path`, `line` and `column` (from 1) say where, None if unknown."""
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None, column: int | None = None):
+        """Keep the message, and the place."""
+        super().__init__(message)
+        self.path, self.line, self.column = path, line, column
 
 
 class NotSeparableError(RosenblattError, ValueError):

@@ -1,0 +1,117 @@
+"""What the first bytes of a CSV file tell: the delimiter, whether the first line names the columns, and their kinds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rosenblatt.errors import FileFormatError
+from rosenblatt.formats_found import find_delimiter, first_lines
+from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.table_columns import LABEL_NAMES, Header, Kind
+
+MISSING = frozenset({"", "NA", "NaN", "nan", "null", "?"})
+
+_BOM = b"\xef\xbb\xbf"
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_SAMPLE = 1000  # rows that are looked at
+
+
+@dataclass(frozen=True)
+class CsvHeader:
+    """What was found at the beginning of a CSV file."""
+
+    header: Header
+    kinds: tuple[Kind, ...]
+    delimiter: str
+    offset: int  # of the first byte of data
+    line: int  # lines before it
+
+
+def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
+    """Look at the first bytes of a file.
+
+    Parameters
+    ----------
+    path, where : str
+        The file, and what messages call it.
+    head : bytes
+        Its first bytes.
+    options : ReadingOptions
+        What was told.
+    whole : bool
+        Whether `head` is all of the file.
+    """
+    start = len(_BOM) if head.startswith(_BOM) else 0
+    delimiter = options.delimiter or ("\t" if options.format == "tsv" else find_delimiter(first_lines(head)) or ",")
+    first, end, lines = _first_record(head, start)
+    try:
+        cells = next(csv.reader([first.decode()], delimiter=delimiter), [])
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{where}, line {lines}: this is not UTF-8 text", path, lines) from None
+    if not first.strip():
+        raise FileFormatError(f"{where} has no lines: there is nothing to read", path)
+    sample = list(_rows(head[end:], delimiter, len(cells), whole))
+    named = _names_columns(cells, sample, options)
+    names = tuple(cells) if named else tuple(str(i) for i in range(len(cells)))
+    rows = sample if named else [cells, *sample]
+    kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
+    header = Header(path, where, names, named)
+    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0)
+
+
+def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
+    """The first record that is not blank (a quoted cell may hold newlines), where it ends, and lines up to there."""
+    lines, place = 0, start
+    while place < len(head):
+        end = place
+        while True:
+            newline = head.find(b"\n", end)
+            end = len(head) if newline < 0 else newline + 1
+            if end == len(head) or head.count(b'"', place, end) % 2 == 0:
+                break
+        lines += max(1, head.count(b"\n", place, end))
+        if head[place:end].strip():
+            return head[place:end].rstrip(b"\r\n"), end, lines
+        place = end
+    return b"", len(head), lines
+
+
+def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[list[str]]:
+    """The first rows that have the right number of cells."""
+    if not whole:
+        data = data[: data.rfind(b"\n") + 1]
+    text = io.StringIO(data.decode(errors="replace"), newline="")
+    try:
+        for row, _ in zip(csv.reader(text, delimiter=delimiter), range(_SAMPLE), strict=False):
+            if len(row) == width:
+                yield row
+    except csv.Error:  # the engine says where and why
+        return
+
+
+def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], options: ReadingOptions) -> bool:
+    """Whether the first record names the columns, if nobody told."""
+    if options.header is not None:
+        return options.header
+    refs = (options.label, options.weight, *options.numeric, *options.categorical, *options.text, *options.ignore)
+    if any(isinstance(ref, str) for ref in refs):
+        return True
+    if any(_is_number(cell) or cell in MISSING for cell in cells) or len(set(cells)) < len(cells):
+        return False
+    if any(cell.strip().lower() in LABEL_NAMES for cell in cells):
+        return True
+    # A name does not come again as a value below it; and a column of numbers whose first cell is none has a name.
+    return all(cell not in {row[i] for row in sample} for i, cell in enumerate(cells))
+
+
+def _kind(cells: Sequence[str]) -> Kind:
+    """Numbers if every cell is a number or missing, else categories."""
+    return Kind.NUMBER if all(_is_number(cell) or cell.strip() in MISSING for cell in cells) else Kind.CATEGORY
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None

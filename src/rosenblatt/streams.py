@@ -1,0 +1,334 @@
+"""Files as streams of labelled rows: in order, in constant memory, and from any place on again.
+
+A stream knows what was found out about its files (`options`), which classes it has met (`classes`), and after each
+batch where it stands (`Position`), so that learning can stop there and go on later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt import sources
+from rosenblatt.class_table import ClassTable
+from rosenblatt.errors import InputError, counted
+from rosenblatt.open_files import (
+    OpenFile,
+    describe,
+    layout_of,
+    open_file,
+    require_labels,
+    require_one_format,
+    require_same_columns,
+)
+from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.rejected_lines import RejectedLines
+from rosenblatt.sources import PathLike, Source
+from rosenblatt.text_files import Beginning, Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rosenblatt import _engine
+
+CHUNK = 1 << 21  # bytes of text that are parsed at once
+_MOST_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a batch ends: reading can go on from there."""
+
+    file: int  # number of the file, from 0
+    offset: int  # in its unpacked bytes; of Parquet and Arrow: in its rows
+    line: int  # lines of the file up to there
+    rows: int  # rows of all files up to there
+
+
+@dataclass
+class StreamBatch:
+    """Some rows, as the engine has them."""
+
+    rows: _engine.DenseRows | _engine.SparseRows
+    n_rows: int
+    n_features: int  # highest column + 1; of tables of numbers their width
+    codes: NDArray[np.int32]  # numbers of `Stream.classes`; −1: no label
+    weights: NDArray[np.float64] | None  # None: all 1
+    position: Position
+    raw: Any  # the arrays: dense, data, and of sparse rows columns and starts
+
+
+class Stream:
+    """Labelled rows of one or several files. Made by `open_stream`.
+
+    Attributes
+    ----------
+    files : list of str
+        What is read, in order.
+    options : ReadingOptions
+        How, with everything filled in that was found.
+    classes : ClassTable
+        The classes met so far.
+    smallest_index : int
+        libsvm: the smallest index met so far, -1 if none.
+    rejected : int
+        How many bad lines were passed over.
+    names_of_hashes : dict
+        With ``keep_names``: the first name that was hashed into each column.
+    rewindable : bool
+        Whether it can be read more than once.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        options: ReadingOptions,
+        *,
+        classes: Iterable[Any] = (),
+        feature_names: Sequence[str] | None = None,
+        threads: int | None = None,
+        labelled: bool = True,
+        chunk: int = CHUNK,
+    ) -> None:
+        """Open the first file, find out what it is, and begin to parse it in the background."""
+        self.files, self.classes = list(files), ClassTable(classes)
+        self.smallest_index, self.rejected = -1, 0
+        self.names_of_hashes: dict[int, str] = {}
+        self.bad_lines: list[str] = []  # what was wrong with the first of them
+        self._threads, self._labelled, self._chunk = threads or _processors(), labelled, chunk
+        self._first_names = None if feature_names is None else [name.encode() for name in feature_names]
+        self._finished_bytes, self._started = 0, False
+        self._codes: list[int] = []  # class of each label token of the reader
+        self._lookup: NDArray[np.int32] | None = None
+        require_one_format(self.files, options)
+        source = self._open(0, options)
+        self.rewindable = source.rewindable and all(_is_regular(file) for file in self.files[1:])
+        self._layout = layout_of(source, options, labelled)
+        self.options = replace(self._layout.options, compression=None)
+        self._part: OpenFile | None = self._begin(source, self._layout, Position(0, 0, 0, 0))
+        self._ready: OpenFile | None = self._part  # parses while others prepare to use it
+
+    # What is known of it ------------------------------------------------------------------------------------
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features met so far, if they have names and are not hashed."""
+        columns = self._layout.columns
+        if self.options.hashed or self.options.format in ("libsvm", "vw"):
+            return None
+        if columns is not None and columns.numeric_only:
+            return [columns.header.names[place] for place in columns.numbers] if columns.header.told else None
+        if self._part is not None:
+            self._first_names = self._part.reader.dictionary()
+        return [name.decode(errors="replace") for name in self._first_names or ()]
+
+    @property
+    def width(self) -> int | None:
+        """How many features there are, if that is known before all rows are read."""
+        columns = self._layout.columns
+        if columns is not None and columns.numeric_only and not self.options.hashed:
+            return len(columns.numbers)
+        return 1 << self.options.bits if self.options.hashed else None
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells these files from others: names, sizes, and the bytes at both ends of each."""
+        return sources.fingerprint(self.files)
+
+    @property
+    def total_bytes(self) -> int | None:
+        """The size of all files, None if that cannot be known."""
+        sizes = [os.path.getsize(file) if _is_regular(file) else None for file in self.files]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+    def bytes_read(self) -> int:
+        """How many bytes of the files were read so far, packed as they are; somewhat ahead of the rows."""
+        return self._finished_bytes + (0 if self._part is None else self._part.bytes_read())
+
+    def describe(self) -> str:
+        """What was found, in a line for people."""
+        return describe(self._layout, self.files)
+
+    # Reading ------------------------------------------------------------------------------------------------
+
+    def batches(self, start: Position | None = None) -> Iterator[StreamBatch]:
+        """Rows from the beginning, or from where another batch ended; the batches follow the order of the files."""
+        here = start or Position(0, 0, 0, 0)
+        if self._started and not self.rewindable:
+            raise InputError("standard input can be read only once: save it to a file first, or use a cache")
+        self._started = True
+        if start is not None:
+            self.close()
+        self._forget_rejected(here)
+        self._finished_bytes = sum(_size(file) for file in self.files[: here.file])
+        try:
+            for number in range(here.file, len(self.files)):
+                self._part, self._ready = self._ready or self._open_part(number, here), None
+                for batch in self._batches_of(self._part, here):
+                    here = batch.position
+                    yield batch
+                self._finished_bytes += self._part.bytes_read()
+                self._end_part()
+                here = Position(number + 1, 0, 0, here.rows)
+        finally:
+            self._end_part()
+
+    def _end_part(self) -> None:
+        if self._part is not None:
+            if self._part.reader.n_names:
+                self._first_names = self._part.reader.dictionary()
+            self._part.close()
+            self._part = None
+
+    def close(self) -> None:
+        """Stop reading ahead, if nobody will read."""
+        if self._ready is not None:
+            self._ready.close()
+            self._ready = self._part = None
+
+    def _open(self, number: int, options: ReadingOptions) -> Source:
+        path = self.files[number]
+        told = options.format in ("libsvm", "vw") and path == sources.STANDARD_INPUT
+        return Source(path, options.compression, look=6 if told else sources.HEAD)
+
+    def _open_part(self, number: int, here: Position) -> OpenFile:
+        source = self._open(number, self._layout.options)
+        layout = layout_of(source, self.options, self._labelled)
+        require_same_columns(self._layout, layout)
+        return self._begin(source, layout, here if here.file == number else Position(number, 0, 0, here.rows))
+
+    def _begin(self, source: Source, layout: Layout, here: Position) -> OpenFile:
+        self._codes, self._lookup = [], None
+        beginning = Beginning(here.offset, here.line, self._first_names or ())
+        return open_file(
+            source,
+            layout,
+            here.file,
+            beginning,
+            labelled=self._labelled,
+            threads=self._threads,
+            chunk=self._chunk,
+        )
+
+    def _batches_of(self, part: OpenFile, here: Position) -> Iterator[StreamBatch]:
+        rows = here.rows
+        while (raw := part.next()) is not None:
+            rows += raw.n_rows
+            if self.options.bad_lines == "skip":
+                self._note_rejected(part, raw.rejected)
+            if self.options.keep_names:
+                for column, name in raw.names:
+                    self.names_of_hashes.setdefault(column, name.decode(errors="replace"))
+            if raw.n_rows:
+                yield self._batch(part, raw, rows)
+            if raw.fault is not None:
+                raise part.fault_error(raw.fault)
+
+    def _batch(self, part: OpenFile, raw: Any, rows: int) -> StreamBatch:
+        if raw.smallest >= 0 and (raw.smallest < self.smallest_index or self.smallest_index < 0):
+            self.smallest_index = raw.smallest
+        position = Position(part.number, raw.end, raw.lines, rows)
+        codes, raw = self._classes_of(part, raw, rows), part.ordered(raw)
+        return StreamBatch(raw.rows, raw.n_rows, raw.n_features, codes, raw.weights, position, raw)
+
+    def _classes_of(self, part: OpenFile, raw: Any, rows: int) -> NDArray[np.int32]:
+        """From the numbers of label tokens to those of classes; mostly they are the same."""
+        labels: NDArray[np.int32] = raw.labels
+        if part.reader.n_labels > len(self._codes):
+            import numpy as np
+
+            tokens = part.reader.labels(len(self._codes))
+            require_labels(tokens, part, raw, rows, len(self._codes))
+            self._codes += [self.classes.code(token) for token in tokens]
+            same = self._codes == list(range(len(self._codes)))
+            self._lookup = None if same else np.asarray([*self._codes, -1], np.int32)
+        return labels if self._lookup is None else self._lookup[labels]
+
+    # Bad lines ----------------------------------------------------------------------------------------------
+
+    def _forget_rejected(self, here: Position) -> None:
+        self.rejected, self.bad_lines = 0, []
+        if self.options.bad_lines != "skip":
+            return
+        for number, file in enumerate(self.files):
+            before = 1 << 61 if number < here.file else here.line if number == here.file else 0
+            self.rejected += RejectedLines(file).begin(before)
+
+    def _note_rejected(self, part: OpenFile, faults: list[_engine.Fault]) -> None:
+        if not faults:
+            return
+        RejectedLines(part.source.path).add(faults)
+        self.rejected += len(faults)
+        self.bad_lines += [part.words(fault) for fault in faults[: max(0, 3 - len(self.bad_lines))]]
+
+    def rejected_words(self) -> str | None:
+        """What became of the bad lines, for people; None if there were none."""
+        if not self.rejected:
+            return None
+        files = sorted({RejectedLines(file).path for file in self.files if os.path.exists(RejectedLines(file).path)})
+        first = f" The first: {self.bad_lines[0]}." if self.bad_lines else ""
+        was = "was" if self.rejected == 1 else "were"
+        return f"{counted(self.rejected, 'bad line')} {was} skipped and kept in {', '.join(files)}.{first}"
+
+
+def open_stream(
+    path: PathLike | Iterable[PathLike],
+    options: ReadingOptions | None = None,
+    *,
+    classes: Iterable[Any] = (),
+    feature_names: Sequence[str] | None = None,
+    threads: int | None = None,
+    labelled: bool = True,
+    chunk: int = CHUNK,
+) -> Stream:
+    """Open files for reading row by row; the first begins to be parsed in the background at once.
+
+    Parameters
+    ----------
+    path : str, path, or list of these
+        A file, ``"-"`` for standard input, a pattern such as ``"part-*.csv"``, or several, read as one.
+    options : ReadingOptions, optional
+        What is not to be found from the files.
+    classes : iterable of labels, optional
+        Classes that are known beforehand; they get the first codes.
+    feature_names : sequence of str, optional
+        Names that have columns already, where columns are numbered as names appear (JSON, one-hot categories).
+    threads : int, optional
+        How many threads parse; by default as many as there are processors, up to 8. It changes no row.
+    labelled : bool
+        Whether every row must have a label.
+    chunk : int
+        Bytes that are parsed at once. It changes no row.
+
+    Returns
+    -------
+    Stream
+    """
+    return Stream(
+        sources.expand(path),
+        options or ReadingOptions(),
+        classes=classes,
+        feature_names=feature_names,
+        threads=threads,
+        labelled=labelled,
+        chunk=chunk,
+    )
+
+
+def _is_regular(path: str) -> bool:
+    return path != sources.STANDARD_INPUT and os.path.isfile(path)
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if _is_regular(path) else 0
+
+
+def _processors() -> int:
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux knows
+        count = os.cpu_count() or 1
+    return min(count, _MOST_THREADS)
