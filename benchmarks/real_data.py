@@ -96,8 +96,13 @@ def newsgroup_texts(groups: Sequence[str] | None = None, part: str = "") -> tupl
 
 def imdb(part: str) -> tuple[Any, NDArray[Any]]:
     """25,000 film reviews, neg or pos, as counts of their words."""
-    texts, names = _texts(path("imdb", "aclImdb_labeled.tar.xz"), (part,), ("neg", "pos"), "utf-8")
+    texts, names = imdb_texts(part)
     return _counts(texts), np.asarray(names)
+
+
+def imdb_texts(part: str) -> tuple[list[str], list[str]]:
+    """25,000 film reviews of the part "train" or "test", neg first, then pos."""
+    return _texts(path("imdb", "aclImdb_labeled.tar.xz"), (part,), ("neg", "pos"), "utf-8")
 
 
 def _texts(
