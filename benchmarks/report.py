@@ -15,7 +15,7 @@ from benchmarks.cases import Case
 from benchmarks.timing import Times
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-PEERS = ("numpy", "scipy", "scikit-learn")
+PEERS = ("numpy", "scipy", "scikit-learn", "vowpalwabbit")
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Result:
 def _amount(value: float, kind: str) -> str:
     if kind == "input":
         return f"{value:.2f}×"
+    if kind == "megabytes":
+        return f"{value:.1f} MB"
     return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
