@@ -2,9 +2,11 @@
 #
 #   make test PYTHON=python3.13     choose the interpreter (when .venv is made)
 #   make test ARGS="-k voted -x"    arguments for pytest
+#   make test WORKERS=0             in one process (for a debugger); the default is one a core
 
-PYTHON ?=
-ARGS   ?=
+PYTHON  ?=
+ARGS    ?=
+WORKERS ?= auto
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -26,10 +28,10 @@ demo: $(VENV)/.installed  ## learn four real data sets, and report what was lear
 	@$(BIN)/rosenblatt demo
 
 test: $(VENV)/.installed  ## run the tests, without the slow ones and those that need downloaded data
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-all: $(VENV)/.installed  ## run every test
-	@$(BIN)/python -m pytest -m "" $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "" $(ARGS)
 
 check: check-lint check-format check-types check-engine check-imports  ## lint, formatting, types, import contract
 

@@ -630,7 +630,9 @@ def voted(folder):
     return bytes_of(model, folder)
 
 
-@pytest.mark.parametrize("change, message", HOSTILE_STATE + HOSTILE_ARRAYS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    "change, message", HOSTILE_STATE + HOSTILE_ARRAYS, ids=lambda value: getattr(value, "__qualname__", str(value))[:40]
+)
 def test_a_forged_file_is_refused(change, message, voted, folder):
     with pytest.raises(ModelFileError, match=rf"(?s)part: .*({message})"):
         load_bytes(forged(voted, change), folder)
