@@ -13,7 +13,7 @@ from rosenblatt.formats_found import find_delimiter, first_lines
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.table_columns import LABEL_NAMES, Header, Kind
 
-MISSING = frozenset({"", "NA", "NaN", "nan", "null", "?"})
+MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # the engine's format_csv.cpp
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

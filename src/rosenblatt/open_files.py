@@ -26,6 +26,7 @@ class OpenFile:
     source: Source
     number: int
     order: list[int] | None  # of numeric columns, if it is not the model's
+    text: bool  # it has lines
 
     def next(self) -> Any:
         """The next batch, or None."""
@@ -45,10 +46,8 @@ class OpenFile:
     def words(self, fault: _engine.Fault) -> str:
         """Where a bad line is, and what is wrong with it."""
         line, column, _, found, expected = fault
-        return (
-            f"{self.source.name}, line {line:,}, column {column}: found {found.decode(errors='replace')}, "
-            f"expected {expected}"
-        )
+        where = f"line {line:,}, column {column}" if self.text else f"row {line - 1:,} (the first is row 0)"
+        return f"{self.source.name}, {where}: found {found.decode(errors='replace')}, expected {expected}"
 
     def fault_error(self, fault: _engine.Fault) -> FileFormatError:
         """The error that a bad line ends with."""
@@ -96,9 +95,16 @@ def open_file(
     source: Source, layout: Layout, number: int, beginning: Beginning, *, labelled: bool, threads: int, chunk: int
 ) -> OpenFile:
     """Start the reader of one file. It begins to parse at once, in threads of its own."""
-    reader = open_text(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
+    reader: Any
+    if layout.options.format in BINARY:
+        from rosenblatt.tables import open_table
+
+        reader = open_table(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
+    else:
+        reader = open_text(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
     numbers = layout.columns is not None and layout.columns.numeric_only and not layout.options.hashed
-    return OpenFile(reader, source, number, layout.columns.order if numbers and layout.columns else None)
+    order = layout.columns.order if numbers and layout.columns is not None else None
+    return OpenFile(reader, source, number, order, layout.options.format not in BINARY)
 
 
 def layout_of(source: Source, options: ReadingOptions, labelled: bool) -> Layout:
@@ -112,7 +118,9 @@ def layout_of(source: Source, options: ReadingOptions, labelled: bool) -> Layout
         )
     options = replace(options, format=found)
     if found in BINARY:
-        raise FileFormatError(f"{source.name}: {found} files are not read yet", source.path)
+        from rosenblatt.tables import table_layout
+
+        return table_layout(source, options, labelled=labelled)
     return text_layout(source, options, labelled=labelled)
 
 

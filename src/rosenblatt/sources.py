@@ -68,6 +68,8 @@ class Source:
         self.path = path
         self.is_input = path == STANDARD_INPUT
         self.name = "standard input" if self.is_input else path
+        self.opened: Any = None  # what a reader of tables made of it
+        self._whole: Any = None  # what open_whole opened
         self._closed = False
         self._descriptor = _open(path)
         status = os.fstat(self._descriptor)
@@ -77,6 +79,14 @@ class Source:
         self._origin = os.lseek(self._descriptor, 0, os.SEEK_CUR) if self.regular else 0
         self._raw = _Raw(self)
         self._file: Any = self._raw
+        try:
+            self._look(compression, look)
+        except BaseException:
+            self.close()
+            raise
+
+    def _look(self, compression: str | None, look: int) -> None:
+        """See how the file is compressed, and keep its first bytes."""
         first = self._raw.look(look if compression in (None, "none") else 0)
         self.compression = compression or _compression_of(first, self.name)
         self.head, self._ahead = first, b""
@@ -141,6 +151,8 @@ class Source:
         """How many bytes of the file on disk were read so far."""
         if self._closed:
             return self._raw.count if self.size is None else self.size
+        if self._whole is not None and self.compression == "none":
+            return int(self._whole.tell())
         if self._raw.handed_over:
             return os.lseek(self._descriptor, 0, os.SEEK_CUR) - self._origin
         return self._raw.count
@@ -148,15 +160,15 @@ class Source:
     def open_whole(self) -> Any:
         """A file object that can be sought: the file itself, or a copy of its unpacked bytes that goes with it."""
         if self.compression == "none" and self.rewindable:
-            return open(self.path, "rb")
+            self._whole = open(self.path, "rb")  # noqa: SIM115 - closed with the source
+            return self._whole
         import tempfile
 
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-        self.feed()
+        self._whole = tempfile.TemporaryFile()  # noqa: SIM115
         while data := self.read(_SKIP):
-            copy.write(data)
-        copy.seek(0)
-        return copy
+            self._whole.write(data)
+        self._whole.seek(0)
+        return self._whole
 
     def stop(self) -> None:
         """Make a read that waits for standard input give up."""
@@ -165,6 +177,8 @@ class Source:
     def close(self) -> None:
         """Close the file; standard input stays open."""
         self.stop()
+        if self._whole is not None:
+            self._whole.close()
         if not self._closed and not self.is_input:
             os.close(self._descriptor)
         self._closed = True

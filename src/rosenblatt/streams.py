@@ -82,6 +82,9 @@ class Stream:
         Whether it can be read more than once.
     """
 
+    _part: OpenFile | None = None
+    _ready: OpenFile | None = None  # the first file, parsed while others prepare to use it
+
     def __init__(
         self,
         files: Sequence[str],
@@ -104,12 +107,10 @@ class Stream:
         self._codes: list[int] = []  # class of each label token of the reader
         self._lookup: NDArray[np.int32] | None = None
         require_one_format(self.files, options)
-        source = self._open(0, options)
+        source, self._layout = self._open(0, options)
         self.rewindable = source.rewindable and all(_is_regular(file) for file in self.files[1:])
-        self._layout = layout_of(source, options, labelled)
         self.options = replace(self._layout.options, compression=None)
-        self._part: OpenFile | None = self._begin(source, self._layout, Position(0, 0, 0, 0))
-        self._ready: OpenFile | None = self._part  # parses while others prepare to use it
+        self._part = self._ready = self._begin(source, self._layout, Position(0, 0, 0, 0))
 
     # What is known of it ------------------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ class Stream:
                 for batch in self._batches_of(self._part, here):
                     here = batch.position
                     yield batch
-                self._finished_bytes += self._part.bytes_read()
+                self._finished_bytes += self._part.source.size or self._part.bytes_read()
                 self._end_part()
                 here = Position(number + 1, 0, 0, here.rows)
         finally:
@@ -189,15 +190,28 @@ class Stream:
             self._ready.close()
             self._ready = self._part = None
 
-    def _open(self, number: int, options: ReadingOptions) -> Source:
+    def __del__(self) -> None:
+        self.close()
+
+    def _open(self, number: int, options: ReadingOptions) -> tuple[Source, Layout]:
+        """Open a file and find out what it is."""
         path = self.files[number]
         told = options.format in ("libsvm", "vw") and path == sources.STANDARD_INPUT
-        return Source(path, options.compression, look=6 if told else sources.HEAD)
+        source = Source(path, options.compression, look=6 if told else sources.HEAD)
+        try:
+            return source, layout_of(source, options, self._labelled)
+        except BaseException:
+            source.close()
+            raise
 
     def _open_part(self, number: int, here: Position) -> OpenFile:
-        source = self._open(number, self._layout.options)
-        layout = layout_of(source, self.options, self._labelled)
-        require_same_columns(self._layout, layout)
+        options = replace(self.options, compression=self._layout.options.compression)
+        source, layout = self._open(number, options)
+        try:
+            require_same_columns(self._layout, layout)
+        except BaseException:
+            source.close()
+            raise
         return self._begin(source, layout, here if here.file == number else Position(number, 0, 0, here.rows))
 
     def _begin(self, source: Source, layout: Layout, here: Position) -> OpenFile:

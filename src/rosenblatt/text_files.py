@@ -12,7 +12,7 @@ from rosenblatt.errors import FileFormatError
 from rosenblatt.formats_found import first_lines
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.sources import HEAD, Source
-from rosenblatt.table_columns import LABEL_NAMES, Columns, columns_of
+from rosenblatt.table_columns import LABEL_NAMES, Columns, Kind, columns_of
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,19 @@ def open_text(
     )
 
 
-def parse_options(layout: Layout, *, labelled: bool) -> _engine.ParseOptions:
-    """What the engine is told."""
+def parse_options(
+    layout: Layout, *, labelled: bool, table: Sequence[tuple[str, Kind]] | None = None
+) -> _engine.ParseOptions:
+    """What the engine is told. `table`: names and kinds of columns, if they are not all those of the file."""
     options, columns = layout.options, layout.columns
-    kinds = () if columns is None else columns.kinds
-    names = () if columns is None else columns.header.names
+    if table is None and columns is not None:
+        table = list(zip(columns.header.names, columns.kinds, strict=True))
     return _engine.ParseOptions(
         "csv" if options.is_table else options.format or "",
         index_base=options.index_base or 0,
         delimiter=options.delimiter or ",",
-        kinds=[int(kind) for kind in kinds],
-        names=[name.encode() for name in names],
+        kinds=[int(kind) for _, kind in table or ()],
+        names=[name.encode() for name, _ in table or ()],
         label_key=str(options.label or "label").encode(),
         weight_key=str(options.weight or "").encode() if options.format == "json" else b"",
         text_keys=[str(ref).encode() for ref in options.text] if options.format == "json" else (),

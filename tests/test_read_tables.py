@@ -1,0 +1,216 @@
+"""Parquet and Arrow files against pyarrow, pandas, and the same table as CSV."""
+
+import datetime
+import decimal
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.errors import FileFormatError
+from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.streams import open_stream
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N = 500
+
+
+def numbers():
+    generator = np.random.default_rng(0)
+    return pa.table(
+        {
+            "a": generator.normal(size=N),
+            "b": generator.normal(size=N).astype(np.float32),
+            "c": generator.integers(-5, 5, N),
+            "d": generator.random(N) < 0.5,
+            "e": pa.array([decimal.Decimal(i) / 4 for i in range(N)], pa.decimal128(9, 2)),
+            "class": generator.integers(0, 3, N),
+        }
+    )
+
+
+def write_parquet(table, path):
+    pq.write_table(table, path, row_group_size=100)
+
+
+def write_arrow_file(table, path):
+    with pa.ipc.new_file(path, table.schema) as sink:
+        sink.write_table(table, max_chunksize=150)
+
+
+def write_arrow_stream(table, path):
+    with pa.ipc.new_stream(path, table.schema) as sink:
+        sink.write_table(table, max_chunksize=150)
+
+
+WRITERS = {"data.parquet": write_parquet, "data.feather": write_arrow_file, "data.arrows": write_arrow_stream}
+
+
+def as_array(table):
+    return np.column_stack([table.column(name).to_numpy().astype(float) for name in table.column_names[:-1]])
+
+
+@pytest.fixture(params=WRITERS, ids=["parquet", "arrow file", "arrow stream"])
+def name(request):
+    return request.param
+
+
+def test_numbers_are_a_dense_array(tmp_path, name):
+    table = numbers()
+    WRITERS[name](table, tmp_path / name)
+    X, y = rb.load(tmp_path / name)
+    np.testing.assert_array_equal(X, as_array(table))
+    assert y.tolist() == table.column("class").to_pylist()
+    assert y.dtype == np.int64
+
+
+@pytest.mark.parametrize("packed", [".gz", ""])
+def test_the_format_is_seen_from_the_first_bytes_whatever_the_name(tmp_path, name, packed):
+    WRITERS[name](numbers(), tmp_path / "table")
+    path = tmp_path / f"table.csv{packed}"
+    data = (tmp_path / "table").read_bytes()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert rb.load(path)[0].shape == (N, 5)
+
+
+def test_a_table_comes_through_standard_input(tmp_path, name):
+    WRITERS[name](numbers(), tmp_path / name)
+    code = "import rosenblatt as rb; X, y = rb.load('-'); print(X.shape, X.sum(), y.sum())"
+    run = [sys.executable, "-c", code]
+    through_pipe = subprocess.run(run, input=(tmp_path / name).read_bytes(), check=True, capture_output=True).stdout
+    with open(tmp_path / name, "rb") as file:
+        redirected = subprocess.run(run, stdin=file, check=True, capture_output=True).stdout
+    X, y = rb.load(tmp_path / name)
+    assert through_pipe.decode().strip() == redirected.decode().strip() == f"{X.shape} {X.sum()} {y.sum()}"
+
+
+def contents(stream, start=None):
+    batches = list(stream.batches(start))
+    return [row for b in batches for row in b.raw.data.reshape(b.n_rows, -1).tolist()], [
+        code for b in batches for code in b.codes.tolist()
+    ]
+
+
+def test_reading_goes_on_from_any_batch(tmp_path, name):
+    WRITERS[name](numbers(), tmp_path / name)
+    stream = open_stream(tmp_path / name, chunk=2000)
+    rows, codes = contents(stream)
+    positions = [batch.position for batch in stream.batches()]
+    assert len(positions) > 8
+    for position in positions:
+        again = open_stream(tmp_path / name, classes=stream.classes.keys, chunk=3000)
+        assert contents(again, position) == (rows[position.rows :], codes[position.rows :])
+    assert stream.total_bytes == stream.bytes_read() == (tmp_path / name).stat().st_size
+
+
+def test_several_files_may_have_their_columns_in_another_order(tmp_path, name):
+    table = numbers()
+    WRITERS[name](table, tmp_path / f"1{name}")
+    WRITERS[name](table.select(["class", "d", "c", "a", "e", "b"]), tmp_path / f"2{name}")
+    X, y = rb.load(tmp_path / f"?{name}")
+    np.testing.assert_array_equal(X, np.concatenate([as_array(table)] * 2))
+    assert y.tolist() == table.column("class").to_pylist() * 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ([True, False, True], ["true", "false", "true"]),
+        ([1.0, 2.0, 1.0], [1, 2, 1]),
+        ([0.5, 2.0, 0.5], [0.5, 2.0, 0.5]),
+        (["x", "y", "x"], ["x", "y", "x"]),
+        (pa.array(["x", "y", "x"]).dictionary_encode(), ["x", "y", "x"]),
+    ],
+)
+def test_labels_of_every_type(tmp_path, labels, found):
+    pq.write_table(pa.table({"a": [1.0, 2.0, 3.0], "label": labels}), tmp_path / "data.parquet")
+    assert rb.load(tmp_path / "data.parquet")[1].tolist() == found
+
+
+def test_weights_come_with_batches_and_load_warns(tmp_path):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "w": [0.5, 2], "y": [0, 1]}), tmp_path / "data.parquet")
+    (batch,) = rb.read(tmp_path / "data.parquet", weight="w")
+    assert batch.sample_weight.tolist() == [0.5, 2.0]
+    assert batch.X.tolist() == [[1.0], [2.0]]
+    with pytest.warns(UserWarning, match=r"the file has sample weights, which load leaves out: rosenblatt\.read gives"):
+        rb.load(tmp_path / "data.parquet", weight="w")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": [1.0, None], "y": [0, 1]}, r"row 1 \(the first is row 0\): found nothing, expected a finite number in "),
+        ({"a": [1.0, float("nan")], "y": [0, 1]}, r"row 1 .*: found nothing, expected a finite number in column 'a'"),
+        ({"a": [1.0, float("inf")], "y": [0, 1]}, r"row 1 .*: found inf, expected a finite number in column 'a'"),
+        ({"a": [1.0, 2.0], "y": [0, None]}, r"row 1 .*: found nothing, expected a label in column 'y'"),
+    ],
+)
+def test_what_is_missing_is_an_error_with_its_row(tmp_path, columns, message):
+    pq.write_table(pa.table(columns), tmp_path / "data.parquet")
+    with pytest.raises(FileFormatError, match=message):
+        rb.load(tmp_path / "data.parquet")
+
+
+def test_a_weight_that_is_negative_is_an_error(tmp_path):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "w": [1.0, -1.0], "y": [0, 1]}), tmp_path / "data.parquet")
+    with pytest.raises(FileFormatError, match=r"row 1 .*: found -1\.0, expected a weight, 0 or more, in column 'w'"):
+        rb.load(tmp_path / "data.parquet", weight="w")
+
+
+def test_missing_numbers_can_be_zero_and_bad_rows_can_be_skipped(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"a": [1.0, None, 3.0], "b": [True, False, None], "y": [0, 1, 1]}), path)
+    assert rb.load(path, missing="zero")[0].tolist() == [[1, 1], [0, 0], [3, 0]]
+    with pytest.warns(UserWarning, match="2 bad lines were skipped"):
+        X, y = rb.load(path, bad_lines="skip")
+    assert (X.tolist(), y.tolist()) == ([[1, 1]], [0])
+
+
+def test_a_type_that_cannot_be_read_says_what_to_do(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"when": [datetime.date(2026, 1, 1)], "a": [1.0], "y": [0]}), path)
+    with pytest.raises(FileFormatError, match=r"column 'when' has the type date32.*ignore='when'"):
+        rb.load(path)
+    assert rb.load(path, ignore="when")[0].tolist() == [[1.0]]
+
+
+def test_text_cannot_be_told_to_be_numbers(tmp_path):
+    pq.write_table(pa.table({"a": ["1"], "b": [1.0], "y": [0]}), tmp_path / "data.parquet")
+    with pytest.raises(FileFormatError, match="column 'a' has the type string: it cannot be read as numbers"):
+        rb.load(tmp_path / "data.parquet", numeric="a")
+    with pytest.raises(FileFormatError, match="column 'b' has the type double: it cannot be read as text"):
+        rb.load(tmp_path / "data.parquet", text="b")
+
+
+def test_a_damaged_file_is_an_error(tmp_path):
+    (tmp_path / "data.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FileFormatError, match=r"data\.parquet cannot be read as parquet"):
+        rb.load(tmp_path / "data.parquet")
+
+
+def test_a_binary_file_told_to_be_text_is_an_error(tmp_path):
+    pq.write_table(pa.table({"a": [1.0], "y": [0]}), tmp_path / "data.parquet")
+    with pytest.raises(FileFormatError, match="is Parquet by its first bytes, not csv"):
+        rb.load(tmp_path / "data.parquet", format="csv")
+
+
+def test_without_pyarrow_the_message_names_the_extra(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"a": [1.0], "y": [0]}), tmp_path / "data.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(rb.errors.MissingExtraError, match=r'pyarrow, from the extra "parquet"'):
+        rb.load(tmp_path / "data.parquet")
+
+
+def test_what_was_found_is_said(tmp_path):
+    write_parquet(numbers(), tmp_path / "data.parquet")
+    stream = open_stream(tmp_path / "data.parquet")
+    assert stream.describe() == "parquet, 6 columns, label 'class'"
+    assert stream.feature_names == ["a", "b", "c", "d", "e"]
+    assert stream.width == 5
+    told = ReadingOptions(format="parquet", label="class", numeric=("a", "b", "c", "d", "e"), others="ignore")
+    assert stream.options == told
