@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+from random import Random
 
 import numpy as np
 import pytest
@@ -99,6 +100,40 @@ line = st.one_of(
 def test_rows_equal_those_of_a_plain_reader(lines, newline, ends, chunk, threads, size):
     text = newline.join(lines) + (newline if ends else "")
     assert read(text, chunk=chunk, threads=threads, size=size) == plain(text)
+
+
+# Digits are read many at a time where pairs are short. So: one digit more or less, at any place in a block of 64 bytes.
+
+
+def short_number(random):
+    while True:
+        whole, fraction = ("".join(random.choices("0123456789", k=random.choice([0, 1, 1, 2, 7, 8, 9]))) for _ in "12")
+        if whole or fraction:
+            return random.choice(["", "", "-", "+"]) + random.choice([whole or fraction, f"{whole}.{fraction}"])
+
+
+def short_pairs(random, n):
+    indices = sorted(random.sample(range(10 ** random.randint(2, 9)), n))
+    return [f"{index}:{short_number(random)}" for index in indices]
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_short_pairs_equal_those_of_a_plain_reader(seed):
+    random = Random(seed)
+    space = random.choice([" ", " ", "  ", "\t"])
+    text = "".join(f"1 {space.join(short_pairs(random, random.randint(0, 30)))}\n" for _ in range(10))
+    assert read(text) == plain(text)
+    assert read(text.removesuffix("\n")) == plain(text)
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**6), st.sampled_from("x:.-+/;#\0\x7fé 0"))
+def test_one_wrong_byte_gives_what_a_plain_reader_finds_or_a_fault(seed, place, byte):
+    random = Random(seed)
+    text = f"1 {' '.join(short_pairs(random, random.randint(1, 9)))}\n"
+    place = 2 + place % (len(text) - 2)
+    text = text[:place] + byte + text[place + 1 :]
+    if batches(text)[1][0].fault is None:
+        assert read(text) == plain(text)
 
 
 @given(written)
