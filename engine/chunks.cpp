@@ -160,6 +160,12 @@ void Chunks::parse_slot(Slot& slot) {
   }
 }
 
+// Its text is not needed any more: the next chunk is read into it while it is still in the cache.
+void Chunks::parsed(Slot& slot) {
+  spare_.push_back(std::move(slot.bytes));
+  slot.ready = true;
+}
+
 void Chunks::work() {
   std::unique_lock<std::mutex> hold(lock_);
   for (;;) {
@@ -170,7 +176,7 @@ void Chunks::work() {
     hold.unlock();
     parse_slot(*slot);
     hold.lock();
-    slot->ready = true;
+    parsed(*slot);
     changed_.notify_all();
   }
 }
@@ -182,7 +188,6 @@ std::unique_ptr<Batch> Chunks::next(const std::function<bool()>& waiting) {
     if (!ahead_.empty() && ahead_.front()->ready) {
       const Place slot = ahead_.front();
       ahead_.pop_front();
-      spare_.push_back(std::move(slot->bytes));
       changed_.notify_all();
       hold.unlock();
       return deliver(*slot);
@@ -192,7 +197,7 @@ std::unique_ptr<Batch> Chunks::next(const std::function<bool()>& waiting) {
       hold.unlock();
       parse_slot(*slot);
       hold.lock();
-      slot->ready = true;
+      parsed(*slot);
       continue;
     }
     if (changed_.wait_for(hold, std::chrono::milliseconds(25)) == std::cv_status::timeout) {

@@ -72,6 +72,7 @@ class Chunks {
   Place claim(std::unique_lock<std::mutex>& hold);  // the next chunk of bytes, or null if there is none to be had now
   bool fill(Slot& slot);
   void parse_slot(Slot& slot);
+  void parsed(Slot& slot);
   void work();
   std::unique_ptr<Batch> deliver(Slot& slot);
 
