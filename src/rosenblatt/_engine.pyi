@@ -260,7 +260,7 @@ class Reader:
         *,
         threads: int = 2,
         chunk: int = ...,
-        slots: int = 12,
+        slots: int = 48,
         labels: Sequence[bytes] = (),
         dictionary: Sequence[bytes] = (),
         line: int = 0,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rosenblatt import _engine
 
-CHUNK = 1 << 21  # bytes of text that are parsed at once
+CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in a cache
 _MOST_THREADS = 8
 
 
