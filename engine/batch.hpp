@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "column_table.hpp"
 #include "formats.hpp"
 #include "names.hpp"
 
@@ -63,6 +64,17 @@ struct Fault {
   std::string found, expected;
 };
 
+// What parsers write on while they work: part of a batch, so that its memory is used again.
+struct Workspace {
+  ColumnTable columns, reported;  // of the row; of the chunk (keep_names)
+  Growing<char> small, line;      // text in small letters; its words
+  Growing<uint32_t> word_ends;
+  Growing<int32_t> words;                        // their columns
+  Growing<char> unescaped;                       // the content of a string or field
+  std::string key, name;                         // of a feature
+  std::vector<std::pair<uint32_t, double>> row;  // the features to be paired
+};
+
 class Batch {
  public:
   static constexpr int32_t kNoLabel = -1;
@@ -82,6 +94,7 @@ class Batch {
   int64_t smallest = -1, largest = -1;  // of the column numbers seen
   std::vector<Fault> rejected;          // bad lines that were passed over
   std::unique_ptr<Fault> fault;         // the bad line that ended it
+  Workspace workspace;
 
   int64_t rows() const { return static_cast<int64_t>(labels.size()); }
   int64_t features() const { return dense ? width : largest + 1; }
@@ -133,13 +146,17 @@ class Batch {
     label_ = kNoLabel, weight_ = 1.0;
   }
 
-  // The line first .. end cannot be read, because at `where` there is `found` and not what was expected. Whether to go on
-  // with the next line: yes if bad lines are to be skipped. `lines` must count this line already.
+  // The line cannot be read, because at `where` there is `found` and not what was expected. Whether to go on with the next
+  // line: yes if bad lines are to be skipped. `lines` must count this line already; of a row that goes over several lines
+  // (csv) it counts the first, and the fault names the one that `where` is in.
   bool reject(std::string_view line, const char* where, std::string found, std::string expected) {
     drop_row();
     constexpr size_t kShown = 1 << 16;
-    Fault bad{lines, where - line.data() + 1, std::string(line.substr(0, kShown)), std::move(found),
-              std::move(expected)};
+    const std::string_view before = line.substr(0, static_cast<size_t>(where - line.data()));
+    const size_t newline = before.rfind('\n');
+    const size_t column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
+    Fault bad{lines + std::count(before.begin(), before.end(), '\n'), static_cast<int64_t>(column),
+              std::string(line.substr(0, kShown)), std::move(found), std::move(expected)};
     if (skip_) {
       rejected.push_back(std::move(bad));
     } else {

@@ -15,6 +15,7 @@ namespace rosenblatt {
 namespace {
 
 constexpr int64_t kPadding = 64;
+constexpr int64_t kMostToPair = 1 << 16;  // bytes of a chunk whose features are paired: each becomes hundreds
 
 class Descriptor final : public Source {
  public:
@@ -57,7 +58,7 @@ Chunks::Chunks(std::unique_ptr<Source> source, Options options, Beginning beginn
                int slots)
     : source_(std::move(source)),
       options_(std::move(options)),
-      chunk_(std::max<int64_t>(1, chunk)),
+      chunk_(std::clamp<int64_t>(chunk, 1, options_.interactions ? kMostToPair : chunk)),
       slots_(static_cast<size_t>(std::max(1, slots))),
       lines_(beginning.line),
       offset_(beginning.offset) {

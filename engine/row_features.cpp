@@ -1,0 +1,42 @@
+#include "row_features.hpp"
+
+#include <utility>
+
+namespace rosenblatt {
+
+std::string_view RowFeatures::joined(std::string_view name, std::string_view value) {
+  std::string& both = batch_.workspace.name;
+  both.assign(name);
+  both += '=';
+  both += value;
+  return both;
+}
+
+const char* RowFeatures::finish() {
+  if (interactions_ && hashed_) {
+    if (seen_.size() > kMostToPair) return "at most 1,024 features in a row whose pairs are wanted";
+    add_pairs();
+  }
+  if (overflow_) return "values whose sums and products are finite";
+  return batch_.columns.size() <= kMostInBatch ? nullptr : "fewer features in a piece of the file";
+}
+
+void RowFeatures::add_pairs() {
+  // From a copy: a pair may fall on a column of the row, and change its value.
+  std::vector<std::pair<uint32_t, double>>& row = batch_.workspace.row;
+  row.clear();
+  for (size_t k = row_start(); k < batch_.columns.size(); ++k) {
+    if (batch_.values[k] != 0.0) row.emplace_back(static_cast<uint32_t>(batch_.columns[k]), batch_.values[k]);
+  }
+  for (size_t i = 0; i < row.size(); ++i) {
+    for (size_t j = i + 1; j < row.size(); ++j) {
+      const auto [low, high] = std::minmax(row[i].first, row[j].first);
+      const uint32_t hash = murmur::finished(murmur::mixed(murmur::mixed(0, low), high) ^ 8);
+      const double product = row[i].second * row[j].second;
+      overflow_ |= !std::isfinite(product);
+      add(column_of(hash), product);
+    }
+  }
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,129 @@
+// The features of a row from names: a name is hashed into one of 2^bits columns, or numbered as it appears.
+//
+// Hashed, the column of a name is murmur3(name, seed 0) & (2^bits - 1). Names that share a column add up; so does a name
+// that occurs twice. The name of a number is that of its column or key; a category is called name=value and counts 1.
+// A pair of features (interactions) is in column murmur3(the lower column, the higher one: four bytes each, the least
+// significant first; seed 0) & (2^bits - 1), and its value is their product; a feature forms no pair with itself.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "batch.hpp"
+#include "murmur3.hpp"
+
+namespace rosenblatt {
+
+class RowFeatures {
+ public:
+  // More features in a row would make more pairs than memory should hold.
+  static constexpr uint32_t kMostToPair = 1024;
+  // Row starts are int32.
+  static constexpr size_t kMostInBatch = size_t{1} << 30;
+
+  RowFeatures(const Options& options, Batch& batch, bool hashed)
+      : batch_(batch),
+        seen_(batch.workspace.columns),
+        mask_((uint32_t{1} << options.bits) - 1),
+        hashed_(hashed),
+        interactions_(options.interactions),
+        keep_names_(hashed && options.keep_names) {
+    if (hashed) batch.largest = static_cast<int64_t>(mask_);
+    batch.workspace.reported.clear();
+  }
+
+  bool hashed() const { return hashed_; }
+  bool keep_names() const { return keep_names_; }
+  uint32_t mask() const { return mask_; }
+  Batch& batch() { return batch_; }
+
+  void begin() {
+    seen_.clear();
+    overflow_ = false;
+  }
+
+  // A feature in a column. Whether the row did not have it yet; if it had, the values add up.
+  bool add(int32_t column, double value) {
+    const uint32_t before = seen_.size(), place = seen_.place(column);
+    const bool is_new = place == before;
+    double& sum = at(column, place);
+    sum = std::bit_cast<double>(is_new ? kMinusZero : std::bit_cast<uint64_t>(sum)) +
+          value;  // no branch: see ColumnTable
+    overflow_ |= !std::isfinite(sum);
+    return is_new;
+  }
+
+  // A column that is there, however often it is named.
+  void mark(int32_t column) {
+    const uint32_t before = seen_.size(), place = seen_.place(column);
+    double& value = at(column, place);
+    value = std::bit_cast<double>(place == before ? std::bit_cast<uint64_t>(1.0) : std::bit_cast<uint64_t>(value));
+  }
+  // The same of many columns.
+  void mark(const int32_t* columns, size_t count) {
+    const size_t size = batch_.columns.size();
+    batch_.columns.reserve(size + count);
+    const size_t found = seen_.sift(columns, count, batch_.columns.data() + size);
+    batch_.columns.resize(size + found);
+    batch_.values.resize(size + found);
+    std::fill_n(batch_.values.data() + size, found, 1.0);
+  }
+
+  int32_t column_of(uint32_t hash) const { return static_cast<int32_t>(hash & mask_); }
+  int32_t column_of(std::string_view name) {
+    if (!hashed_) return numbered(name);
+    const int32_t column = column_of(murmur3(name, 0));
+    if (keep_names_) report(column, name);
+    return column;
+  }
+
+  // A feature with a name. False if the name is numbered and the row has it already.
+  bool add(std::string_view name, double value) { return add(column_of(name), value) || hashed_; }
+  // The same, called name=value, and 1.
+  bool add_category(std::string_view name, std::string_view value) { return add(joined(name, value), 1.0); }
+  std::string_view joined(std::string_view name, std::string_view value);
+
+  // keep_names: the first name of the chunk that is in this column.
+  void report(int32_t column, std::string_view name) {
+    ColumnTable& reported = batch_.workspace.reported;
+    const uint32_t before = reported.size();
+    if (reported.place(column) == before) batch_.named.emplace_back(column, name);
+  }
+
+  // The row is complete but for its pairs. Null, or what was expected instead.
+  const char* finish();
+
+ private:
+  static constexpr uint64_t kMinusZero = uint64_t{1} << 63;  // -0.0 + x is x, for every x
+
+  // The value in this place of the row, which is made (and not set) if it is the next one.
+  double& at(int32_t column, uint32_t place) {
+    const size_t start = row_start(), size = start + seen_.size();
+    batch_.columns.resize(size);
+    batch_.values.resize(size);
+    batch_.columns[start + place] = column;
+    return batch_.values[start + place];
+  }
+
+  size_t row_start() const { return static_cast<size_t>(batch_.starts[batch_.starts.size() - 1]); }
+
+  // Rows tend to name the same things in the same order: the name after the last one is tried first.
+  int32_t numbered(std::string_view name) {
+    const std::vector<std::string>& names = batch_.dictionary.list();
+    if (guess_ >= names.size() || names[guess_] != name) {
+      guess_ = static_cast<size_t>(batch_.dictionary.number(name));
+    }
+    return static_cast<int32_t>(guess_++);
+  }
+  void add_pairs();
+
+  Batch& batch_;
+  ColumnTable& seen_;
+  const uint32_t mask_;
+  const bool hashed_, interactions_, keep_names_;
+  bool overflow_ = false;
+  size_t guess_ = 0;
+};
+
+}  // namespace rosenblatt
