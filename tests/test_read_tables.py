@@ -144,8 +144,8 @@ def test_weights_come_with_batches_and_load_warns(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": [1.0, None], "y": [0, 1]}, r"row 1 \(the first is row 0\): found nothing, expected a finite number in "),
-        ({"a": [1.0, float("nan")], "y": [0, 1]}, r"row 1 .*: found nothing, expected a finite number in column 'a'"),
+        ({"a": [1.0, None], "y": [0, 1]}, r"row 1 \(the first is row 0\): found nothing, .*'a'\..*missing='zero'"),
+        ({"a": [1.0, float("nan")], "y": [0, 1]}, r"row 1 .*: found nothing, expected a number, and none is missing"),
         ({"a": [1.0, float("inf")], "y": [0, 1]}, r"row 1 .*: found inf, expected a finite number in column 'a'"),
         ({"a": [1.0, 2.0], "y": [0, None]}, r"row 1 .*: found nothing, expected a label in column 'y'"),
     ],
@@ -214,3 +214,72 @@ def test_what_was_found_is_said(tmp_path):
     assert stream.width == 5
     told = ReadingOptions(format="parquet", label="class", numeric=("a", "b", "c", "d", "e"), others="ignore")
     assert stream.options == told
+
+
+# Categories and text --------------------------------------------------------------------------------------------------
+
+
+def mixed():
+    generator = np.random.default_rng(1)
+    colours = [["red", "blue", 'a, "b"', "two\nlines", "é"][i] for i in generator.integers(0, 5, N)]
+    return pa.table(
+        {
+            "size": generator.normal(size=N).astype(np.float32),
+            "big": generator.random(N) < 0.5,
+            "colour": pa.array(colours).dictionary_encode(),
+            "shape": [["round", "square"][i] for i in generator.integers(0, 2, N)],
+            "words": [f"Some words {i % 17}, and others {i % 3}" for i in range(N)],
+            "class": generator.integers(0, 2, N).astype(bool),
+        }
+    )
+
+
+OPTIONS = [
+    {"ignore": "words"},
+    {"ignore": "words", "categories": "one-hot"},
+    {"text": "words", "ngrams": 2, "bits": 12},
+    {"text": "words", "interactions": True, "keep_names": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["hash", "one-hot", "text", "interactions"])
+def test_categories_have_the_columns_that_they_have_as_csv(tmp_path, name, options):
+    table = mixed()
+    WRITERS[name](table, tmp_path / name)
+    frame = table.to_pandas()
+    frame["size"] = frame["size"].astype(float)
+    frame["big"] = frame["big"].astype(int)
+    frame["class"] = frame["class"].map({True: "true", False: "false"})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    streams = [open_stream(tmp_path / file, ReadingOptions(**options), chunk=1 << 12) for file in (name, "data.csv")]
+    found = [everything(list(stream.batches())) for stream in streams]
+    assert found[0] == found[1]
+    assert streams[0].classes.keys == streams[1].classes.keys
+    assert streams[0].feature_names == streams[1].feature_names
+    assert streams[0].names_of_hashes == streams[1].names_of_hashes
+
+
+def everything(batches):
+    arrays = (lambda b: b.raw.data, lambda b: b.raw.columns, lambda b: np.diff(b.raw.starts), lambda b: b.codes)
+    return [np.concatenate([array(batch) for batch in batches]).tolist() for array in arrays]
+
+
+def test_reading_of_categories_goes_on_from_any_batch(tmp_path, name):
+    WRITERS[name](mixed(), tmp_path / name)
+    options = ReadingOptions(text="words")
+    stream = open_stream(tmp_path / name, options, chunk=2000)
+    batches = list(stream.batches())
+    data, columns, lengths, codes = everything(batches)
+    assert len(batches) > 5
+    for position in [batch.position for batch in batches[:-1]]:
+        again = open_stream(tmp_path / name, options, classes=stream.classes.keys, chunk=1500)
+        done = sum(lengths[: position.rows])
+        rest = everything(list(again.batches(position)))
+        assert rest == [data[done:], columns[done:], lengths[position.rows :], codes[position.rows :]]
+
+
+def test_a_missing_category_is_an_error_with_its_row(tmp_path):
+    pq.write_table(pa.table({"c": ["a\nb", None], "y": [0, 1]}), tmp_path / "data.parquet")
+    with pytest.raises(FileFormatError, match=r"row 1 \(the first is row 0\): .*none is missing, in column 'c'"):
+        rb.load(tmp_path / "data.parquet")
+    assert rb.load(tmp_path / "data.parquet", missing="zero")[0].nnz == 1

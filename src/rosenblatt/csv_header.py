@@ -17,6 +17,7 @@ MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
 
 
@@ -110,8 +111,8 @@ def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], option
 
 def _kind(cells: Sequence[str]) -> Kind:
     """Numbers if every cell is a number or missing, else categories."""
-    return Kind.NUMBER if all(_is_number(cell) or cell.strip() in MISSING for cell in cells) else Kind.CATEGORY
+    return Kind.NUMBER if all(_is_number(cell) or cell.strip(_BLANKS) in MISSING for cell in cells) else Kind.CATEGORY
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    return _NUMBER.fullmatch(cell.strip(_BLANKS)) is not None

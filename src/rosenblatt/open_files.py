@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt import _engine
 
 BINARY = ("parquet", "arrow")
+_IN_COLUMN = re.compile(r"in column ('.*')")
 
 
 @dataclass
@@ -51,7 +53,7 @@ class OpenFile:
 
     def fault_error(self, fault: _engine.Fault) -> FileFormatError:
         """The error that a bad line ends with."""
-        remedy = "Mend the line, or pass over such lines: bad_lines='skip' (--bad-lines skip)"
+        remedy = _remedy(fault[4]) + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
         return FileFormatError(f"{self.words(fault)}. {remedy}", self.source.path, fault[0], fault[1])
 
     def bytes_read(self) -> int:
@@ -89,6 +91,17 @@ def describe(layout: Layout, files: Sequence[str]) -> str:
     if len(files) > 1:
         parts.append(f"{len(files)} files")
     return ", ".join(parts)
+
+
+def _remedy(expected: str) -> str:
+    """What to do about a bad line, from what was expected there."""
+    column = _IN_COLUMN.search(expected)
+    if "none is missing" in expected:
+        return "Fill it in, take missing values for 0: missing='zero' (--missing zero), or "
+    if column is not None and expected.startswith("a finite number"):
+        name = column[1]
+        return f"Mend it, read the column as categories: categorical={name} (--categorical {name}), or "
+    return "Mend the line, or "
 
 
 def open_file(
@@ -132,7 +145,10 @@ def require_one_format(files: Sequence[str], options: ReadingOptions) -> None:
     """Raise if the names of the files tell different formats."""
     if options.format is not None:
         return
-    known = {name: file for file in reversed(files) if (name := format_of_name(file)) is not None}
+    known: dict[str, str] = {}
+    for file in files:
+        if (name := format_of_name(file)) is not None:
+            known.setdefault(name, file)
     if len(known) > 1:
         named = " and ".join(f"{file} ({name})" for name, file in known.items())
         raise InputError(f"files that are read as one must have one format, got {named}")

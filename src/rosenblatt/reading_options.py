@@ -132,6 +132,11 @@ class ReadingOptions:
                     f"{self.format} lines have their label in front, and no columns with names: "
                     f"{told[0]}={getattr(self, told[0])!r} means nothing here, leave it out"
                 )
+        if self.format == "json":
+            told = [name for name in ("numeric", "categorical", "ignore") if getattr(self, name)]
+            if told:
+                value = getattr(self, told[0])
+                raise InputError(f"JSON values have their types: {told[0]}={value!r} means nothing here, leave it out")
         if self.interactions and self.format == "libsvm":
             raise InputError("interactions are made of features with names: libsvm files have none")
 

@@ -27,6 +27,7 @@ SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".x
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7-Zip"}
+_FEW = 6  # bytes that tell a compression
 _ENDS = 1 << 16  # bytes of each end of a file that tell it from others
 _SKIP = 1 << 20  # bytes read over at a time
 _PACKED = 1 << 12  # bytes unpacked at once by zstandard, which sets no limit to what they become
@@ -63,8 +64,11 @@ def _expand_one(path: str) -> list[str]:
 class Source:
     """One file, open: its first bytes, and then all of it."""
 
-    def __init__(self, path: str, compression: str | None = None, *, look: int = HEAD) -> None:
-        """Open the file, and look at its first bytes (`look` of them) to see how it is compressed."""
+    def __init__(self, path: str, compression: str | None = None, *, patient: bool = True) -> None:
+        """Open the file, and look at its first bytes to see what it is.
+
+        A pipe is waited for until it has given so many; only as long as the first few take, if `patient` is false.
+        """
         self.path = path
         self.is_input = path == STANDARD_INPUT
         self.name = "standard input" if self.is_input else path
@@ -80,7 +84,7 @@ class Source:
         self._raw = _Raw(self)
         self._file: Any = self._raw
         try:
-            self._look(compression, look)
+            self._look(compression, HEAD if patient or self.regular else _FEW)
         except BaseException:
             self.close()
             raise

@@ -195,9 +195,7 @@ class Stream:
 
     def _open(self, number: int, options: ReadingOptions) -> tuple[Source, Layout]:
         """Open a file and find out what it is."""
-        path = self.files[number]
-        told = options.format in ("libsvm", "vw") and path == sources.STANDARD_INPUT
-        source = Source(path, options.compression, look=6 if told else sources.HEAD)
+        source = Source(self.files[number], options.compression, patient=options.format not in ("libsvm", "vw"))
         try:
             return source, layout_of(source, options, self._labelled)
         except BaseException:

@@ -302,6 +302,8 @@ class NumberReader(_TableReader):
                 number = float("nan") if weights is None else weights[row]
                 expected = f"a weight, 0 or more, in column {self.names[self.kinds.index(Kind.WEIGHT)]!r}"
             found = b"nothing" if number != number else str(number).encode()
+            if row in columns and number != number:
+                expected = expected.replace("a finite number", "a number, and none is missing,")
             faults.append((self.rows + row + 1, 1, b"", found, expected))
         return good, faults
 
