@@ -3,6 +3,7 @@
 //
 // A number, true (1) or false (0) is a feature called as its key; a string is a category, key=value, or if the key is one
 // of the text keys, its words are features (row_features.hpp, words.hpp). null and NaN are missing values: an error, or 0.
+// Ignored keys may have any value, and no other key may have an array or an object.
 // A label is a string, a number as it is written, true, false, or null (none).
 #include "batch.hpp"
 #include "json_text.hpp"
@@ -86,7 +87,31 @@ class Object {
     if (outer && key == options_.label_key) return once(labelled_, start) && label();
     if (outer && !options_.weight_key.empty() && key == options_.weight_key) return once(weighted_, start) && weight();
     if (outer && key == options_.features_key && p_ < end_ && *p_ == '{') return once(nested_, start) && members(false);
+    for (const std::string& ignored : options_.ignored_keys) {
+      if (key == ignored) return skip();
+    }
     return feature(start, key, outer);
+  }
+
+  // Past the value at p, whatever it is. Of an array or object only where it ends is looked at.
+  bool skip() {
+    std::string_view content;
+    double value;
+    if (p_ < end_ && *p_ != '{' && *p_ != '[') {
+      if (*p_ == '"') return string(content);
+      return word("true") || word("false") || word("null") || word("NaN") || number(value) || fail(p_, "a value");
+    }
+    for (int64_t depth = 0; p_ < end_;) {
+      if (*p_ == '"') {
+        if (!string(content)) return false;
+        continue;
+      }
+      depth += *p_ == '{' || *p_ == '[';
+      depth -= *p_ == '}' || *p_ == ']';
+      ++p_;
+      if (depth == 0) return true;
+    }
+    return fail(p_, "the end of the value");
   }
 
   bool once(bool& seen, const char* key) {

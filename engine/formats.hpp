@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> names;   // csv: of each column
   std::string label_key = "label";  // json
   std::string features_key = "features", weight_key;
-  std::vector<std::string> text_keys;
+  std::vector<std::string> text_keys, ignored_keys;
   bool hashed = false;  // columns with names: hashed into 2^bits, or numbered as they appear
   int bits = 18;
   std::vector<std::string> dictionary;  // names that are numbered before any other

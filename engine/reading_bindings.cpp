@@ -149,9 +149,9 @@ void bind_options(nb::module_& m) {
           "__init__",
           [](Options* self, const std::string& format, int64_t index_base, const std::string& delimiter,
              const std::vector<int>& kinds, const Bytes& names, nb::bytes label_key, nb::bytes features_key,
-             nb::bytes weight_key, const Bytes& text_keys, bool hashed, int bits, const Bytes& dictionary, int ngrams,
-             bool word_counts, bool interactions, bool missing_is_zero, bool keep_names, bool require_label,
-             bool skip_bad_lines, int64_t max_line) {
+             nb::bytes weight_key, const Bytes& text_keys, const Bytes& ignored_keys, bool hashed, int bits,
+             const Bytes& dictionary, int ngrams, bool word_counts, bool interactions, bool missing_is_zero,
+             bool keep_names, bool require_label, bool skip_bad_lines, int64_t max_line) {
             Options o;
             o.format = format_of(format);
             require(index_base == 0 || index_base == 1, "index_base must be 0 or 1");
@@ -172,6 +172,7 @@ void bind_options(nb::module_& m) {
             o.features_key = {features_key.c_str(), features_key.size()};
             o.weight_key = {weight_key.c_str(), weight_key.size()};
             o.text_keys = strings(text_keys);
+            o.ignored_keys = strings(ignored_keys);
             o.hashed = hashed;
             o.bits = bits;
             o.dictionary = strings(dictionary);
@@ -190,10 +191,10 @@ void bind_options(nb::module_& m) {
           },
           "format"_a, nb::kw_only(), "index_base"_a = 0, "delimiter"_a = ",", "kinds"_a = std::vector<int>(),
           "names"_a = nb::make_tuple(), "label_key"_a = nb::bytes("label"), "features_key"_a = nb::bytes("features"),
-          "weight_key"_a = nb::bytes(""), "text_keys"_a = nb::make_tuple(), "hashed"_a = false, "bits"_a = 18,
-          "dictionary"_a = nb::make_tuple(), "ngrams"_a = 1, "word_counts"_a = false, "interactions"_a = false,
-          "missing_is_zero"_a = false, "keep_names"_a = false, "require_label"_a = true, "skip_bad_lines"_a = false,
-          "max_line"_a = int64_t{1} << 26);
+          "weight_key"_a = nb::bytes(""), "text_keys"_a = nb::make_tuple(), "ignored_keys"_a = nb::make_tuple(),
+          "hashed"_a = false, "bits"_a = 18, "dictionary"_a = nb::make_tuple(), "ngrams"_a = 1, "word_counts"_a = false,
+          "interactions"_a = false, "missing_is_zero"_a = false, "keep_names"_a = false, "require_label"_a = true,
+          "skip_bad_lines"_a = false, "max_line"_a = int64_t{1} << 26);
 }
 
 void bind_batch(nb::module_& m) {

@@ -52,6 +52,11 @@ def test_importing_loads_nothing_heavy(statement):
     assert not modules_loaded_by(statement) & HEAVY
 
 
+def test_a_file_begins_to_be_parsed_before_numpy_is_loaded():
+    loaded = modules_loaded_by("from rosenblatt.streams import open_stream; import rosenblatt.reading_options")
+    assert not loaded & (HEAVY | {"numpy"})
+
+
 def test_no_file_has_a_name_that_sets_no_limit():
     names = {path.stem for path in SOURCE.rglob("*.py")}
     assert not names & {"utils", "util", "base", "common", "core", "helpers", "misc"}

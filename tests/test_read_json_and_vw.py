@@ -137,6 +137,19 @@ def test_a_null_is_missing(tmp_path):
     assert rb.load(path, missing="zero")[0].toarray().tolist() == [[1]]
 
 
+@pytest.mark.parametrize("value", ["17", "null", "true", r'"a\"b"', '[1, {"x": "]"}, []]', "{}"])
+def test_keys_can_be_ignored_whatever_their_value(tmp_path, value):
+    path = write(tmp_path, f'{{"id": {value}, "a": 1, "label": 0}}\n{{"a": 2, "id":{value} , "label": 1}}\n')
+    X, y = rb.load(path, ignore="id")
+    assert (X.toarray().tolist(), y.tolist()) == ([[1], [2]], [0, 1])
+
+
+@pytest.mark.parametrize("value", ["[1", '{"a": 1', '"x', "", "nothing"])
+def test_an_ignored_value_must_still_end(tmp_path, value):
+    with pytest.raises(FileFormatError, match="line 2"):
+        rb.load(write(tmp_path, f'{{"label": 1}}\n{{"label": 1, "id": {value}\n'), ignore="id")
+
+
 def test_an_array_of_objects_is_refused_with_advice(tmp_path):
     with pytest.raises(FileFormatError, match=r"begins with '\['.*jq -c '\.\[\]'"):
         rb.load(write(tmp_path, '[{"a": 1}]', "data.json"))

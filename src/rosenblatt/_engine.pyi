@@ -201,6 +201,7 @@ class ParseOptions:
         features_key: bytes = b"features",
         weight_key: bytes = b"",
         text_keys: Sequence[bytes] = (),
+        ignored_keys: Sequence[bytes] = (),
         hashed: bool = False,
         bits: int = 18,
         dictionary: Sequence[bytes] = (),

@@ -133,7 +133,7 @@ class ReadingOptions:
                     f"{told[0]}={getattr(self, told[0])!r} means nothing here, leave it out"
                 )
         if self.format == "json":
-            told = [name for name in ("numeric", "categorical", "ignore") if getattr(self, name)]
+            told = [name for name in ("numeric", "categorical") if getattr(self, name)]
             if told:
                 value = getattr(self, told[0])
                 raise InputError(f"JSON values have their types: {told[0]}={value!r} means nothing here, leave it out")

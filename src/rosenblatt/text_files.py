@@ -79,6 +79,7 @@ def parse_options(
         label_key=str(options.label or "label").encode(),
         weight_key=str(options.weight or "").encode() if options.format == "json" else b"",
         text_keys=[str(ref).encode() for ref in options.text] if options.format == "json" else (),
+        ignored_keys=[str(ref).encode() for ref in options.ignore] if options.format == "json" else (),
         hashed=options.hashed,
         bits=options.bits,
         ngrams=options.ngrams,
