@@ -125,8 +125,19 @@ void check_labels(const Rows& rows, const Labels& labels) {
   }
 }
 
+void check_progressive(const Rows& rows, const Labels& labels, const Rule& rule, const Schedule& schedule,
+                       const Output1<int16_t>& predicted) {
+  require(schedule.max_passes == 1 && !schedule.shuffle && !rule.restart && rule.learn,
+          "predicted is for one pass in the given order");
+  require(predicted.shape(0) == static_cast<size_t>(rows.n), "a predicted class for each row");
+  bool inside = true;
+  for (int64_t i = 0; i < rows.n; ++i) inside &= (predicted(i) >= -1) & (predicted(i) < labels.n_classes);
+  require(inside, "a predicted class is not below the number of classes");
+}
+
 Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rule, Schedule schedule, Weights& weights,
-                   bool keep_log, nb::object progress) {
+                   bool keep_log, nb::object progress, std::optional<Output1<int16_t>> predicted,
+                   std::optional<Array1<int64_t>> known_from) {
   const Rows& rows = rows_of(rows_handle);
   check_labels(rows, labels);
   const Examples examples{labels.codes.data(), labels.sample_weight ? labels.sample_weight->data() : nullptr};
@@ -136,6 +147,16 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
   std::vector<Problem> problems = problems_of(rows, labels, weights, scores);
   std::vector<History> histories(problems.size());
   for (size_t k = 0; k < problems.size(); ++k) histories[k].active = weights.active(k);
+  std::vector<int64_t> always(problems.size(), 0);
+  Progressive progressive{nullptr, always.data()};
+  if (predicted) {
+    check_progressive(rows, labels, rule, schedule, *predicted);
+    progressive.predicted = predicted->data();
+    if (known_from) {
+      require(known_from->shape(0) == problems.size(), "where each problem begins to be known");
+      progressive.known_from = known_from->data();
+    }
+  }
 
   Outcome outcome;
   auto write_back = [&] {
@@ -165,8 +186,8 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
   End end;
   {
     nb::gil_scoped_release unlocked;
-    end = run(rows, examples, rule, schedule, labels.joint && labels.n_classes > 2, keep_log, problems, histories,
-              keep_going);
+    end = run(rows, examples, rule, schedule, labels.joint && labels.n_classes > 2, keep_log,
+              predicted ? &progressive : nullptr, problems, histories, keep_going);
   }
   write_back();
   outcome.finite = end != End::not_finite;
@@ -503,7 +524,7 @@ NB_MODULE(_engine, m) {
 
   bind_reading(m);
   m.def("run", &run_passes, "rows"_a, "labels"_a, "rule"_a, "schedule"_a, "weights"_a, nb::kw_only(),
-        "keep_log"_a = false, "progress"_a = nb::none(),
+        "keep_log"_a = false, "progress"_a = nb::none(), "predicted"_a = nb::none(), "known_from"_a = nb::none(),
         "Pass over the rows until every problem has converged or is out of budget.");
   m.def("order", &order, "seed"_a, "pass_"_a, "n"_a, "The shuffled order of a pass.");
   m.def("first_not_finite", &first_not_finite, "values"_a, "Position of the first NaN or infinity, or -1.");

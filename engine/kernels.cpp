@@ -72,6 +72,17 @@ inline void update(const View& view, const Rule& rule, Problem& problem, int32_t
   if (rule.fit_intercept) problem.b_late[vector] += late;
 }
 
+// One of several problems has scored a row that it has not learned from yet: the highest score gives the row its class,
+// among equals the lowest code, whichever problem comes first.
+ALWAYS_INLINE void compete(const Problem& problem, int64_t row, double score) {
+  if (row < problem.known_from) return;
+  double& best = problem.winners->score[row];
+  int16_t& code = problem.winners->code[row];
+  if (code >= 0 && (score < best || (score == best && problem.positive >= code))) return;
+  best = score;
+  code = problem.positive;
+}
+
 struct Settled {
   int64_t rows;  // how many rows of the group are dealt with
   Stop stop;
@@ -86,6 +97,7 @@ Settled settle(const View& view, const Examples& examples, const Rule& rule, Pro
     const int64_t row = ids[i + q];
     const double y = examples.codes[row] == problem.positive ? 1.0 : -1.0;
     if (!std::isfinite(score[q])) return {q, Stop::not_finite};
+    if (problem.winners) compete(problem, row, score[q]);
     if (!is_mistake(score[q], y, rule.tie)) continue;  // a tie that this rule forgives
     const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y));
     if (step == 0) continue;
@@ -131,6 +143,9 @@ Stop learn_binary(const View& view, const Examples& examples, const Rule& rule, 
           view.template score<kFew>(Listed{few}, 0, problem, Listed{few}.codes<kFew>(examples, 0, codes), score);
     }
     if (all_right) {
+      if (problem.winners) {
+        for (int q = 0; q < group; ++q) compete(problem, ids[i + q], score[q]);
+      }
       problem.visits += group;
       i += group;
       continue;
@@ -154,6 +169,14 @@ inline Rival rival(const double* score, int32_t n, int32_t truth, Tie tie) {
   }
   if (score[best] != score[truth]) return {best, score[best] > score[truth]};
   return {best, tie == Tie::mistake || (tie == Tie::positive ? best > truth : best < truth)};
+}
+
+inline int16_t highest(const double* score, int32_t n, Tie tie) {
+  int32_t best = 0;
+  for (int32_t k = 1; k < n; ++k) {
+    if (score[k] > score[best] || (tie == Tie::positive && score[k] == score[best])) best = k;
+  }
+  return static_cast<int16_t>(best);
 }
 
 // The joint multi-class problem (Kesler's construction): one mistake moves the true class up and the highest rival down.
@@ -184,6 +207,7 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
     }
     if (!finite) return Stop::not_finite;
     ++problem.visits;
+    if (problem.winners) problem.winners->code[row] = highest(score, n, rule.tie);
     const int32_t truth = examples.codes[row];
     const Rival other = rival(score, n, truth, rule.tie);
     const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
@@ -217,6 +241,9 @@ void visit_together(const View& view, const Examples& examples, const Rule& rule
     for (int k = 0; k < P; ++k) {
       if (stops[k] != Stop::none) continue;
       if (right[k]) {
+        if (problems[k]->winners) {
+          for (int q = 0; q < 4; ++q) compete(*problems[k], ids[i + q], score[k][q]);
+        }
         problems[k]->visits += 4;
         continue;
       }

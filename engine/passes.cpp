@@ -148,6 +148,80 @@ class Sweep {
   int in_pass_ = 0;
 };
 
+// The winners of each sweep, so that threads do not meet; put together at the end.
+class Contest {
+ public:
+  Contest(const Rows& rows, const Schedule& schedule, const Progressive* progressive, size_t n_sweeps)
+      : rows_(rows), schedule_(schedule), progressive_(progressive) {
+    if (!progressive) return;
+    const size_t n = static_cast<size_t>(rows.n);
+    scores_.assign(n_sweeps * n, 0.0);
+    codes_.assign(n_sweeps * n, -1);
+    std::copy(progressive->predicted, progressive->predicted + n, codes_.begin());
+    for (size_t s = 0; s < n_sweeps; ++s) winners_.push_back({scores_.data() + s * n, codes_.data() + s * n});
+  }
+
+  void enter(Problem& problem, size_t k) {
+    problem.winners = progressive_ ? &winners_[k % winners_.size()] : nullptr;
+    problem.known_from = progressive_ ? progressive_->known_from[k] : 0;
+    visits_.push_back(problem.visits);
+  }
+
+  // Rows that a problem did not come to, being at rest or out of budget, it judges by its weights as they are.
+  void finish(const std::vector<Problem>& problems, bool joint, Tie tie) {
+    if (!progressive_) return;
+    for (size_t k = 0; k < problems.size(); ++k) {
+      for (int64_t i = problems[k].visits - visits_[k]; i < schedule_.row_count; ++i) {
+        const int64_t row = schedule_.subset ? schedule_.subset[i] : i;
+        joint ? judge_jointly(problems[k], row, tie) : judge(problems[k], row);
+      }
+    }
+    for (int64_t i = 0; i < rows_.n; ++i) {
+      Winners best{&winners_[0].score[i], &winners_[0].code[i]};
+      for (size_t s = 1; s < winners_.size(); ++s) {
+        const double score = winners_[s].score[i];
+        const int16_t code = winners_[s].code[i];
+        if (code < 0 || (*best.code >= 0 && (score < *best.score || (score == *best.score && code >= *best.code))))
+          continue;
+        *best.score = score, *best.code = code;
+      }
+      progressive_->predicted[i] = *best.code;
+    }
+  }
+
+ private:
+  void judge(const Problem& problem, int64_t row) const {
+    if (row < problem.known_from) return;
+    double score;
+    kernels().scores(rows_, problem.w, row, 1, &score);
+    score += problem.b[0];
+    double& best = problem.winners->score[row];
+    int16_t& code = problem.winners->code[row];
+    if (code >= 0 && (score < best || (score == best && problem.positive >= code))) return;
+    best = score, code = problem.positive;
+  }
+
+  void judge_jointly(const Problem& problem, int64_t row, Tie tie) const {
+    double best = 0;
+    for (int32_t v = 0; v < problem.n_vectors; ++v) {
+      double score;
+      kernels().scores(rows_, problem.w + v * problem.stride, row, 1, &score);
+      score += problem.b[v];
+      if (v > 0 && (tie == Tie::positive ? score < best : score <= best)) continue;
+      best = score;
+      problem.winners->code[row] = static_cast<int16_t>(v);
+    }
+  }
+
+  const Rows& rows_;
+  const Schedule& schedule_;
+  const Progressive* progressive_;
+  std::vector<double> scores_;
+  std::vector<int16_t> codes_;
+  std::vector<Winners> winners_;
+  std::vector<int64_t> visits_;
+};
+
 }  // namespace
 
 Order::Order(const Schedule& schedule, int64_t pass)
@@ -183,18 +257,20 @@ int64_t Order::next(int64_t* out, int64_t room) {
 }
 
 End run(const Rows& rows, const Examples& examples, const Rule& rule, const Schedule& schedule, bool joint,
-        bool keep_log, std::vector<Problem>& problems, std::vector<History>& histories,
+        bool keep_log, const Progressive* progressive, std::vector<Problem>& problems, std::vector<History>& histories,
         const std::function<bool()>& keep_going) {
   std::atomic<int> end{static_cast<int>(End::finished)};
   // A scan that restarts at its own mistakes shares no sweep; otherwise one sweep a thread.
   const size_t sweeps_wanted = rule.restart ? problems.size() : static_cast<size_t>(std::max(1, schedule.threads));
   const size_t n_sweeps = std::min(sweeps_wanted, problems.size());
   std::vector<Sweep> sweeps(n_sweeps, Sweep(rows, examples, rule, schedule, joint, end));
+  Contest contest(rows, schedule, progressive, n_sweeps);
   std::vector<Log> logs;
   logs.reserve(problems.size());
   for (size_t k = 0; k < problems.size(); ++k) {
     logs.emplace_back(histories[k].mistakes);
     problems[k].listener = keep_log ? &logs[k] : nullptr;
+    contest.enter(problems[k], k);  // with those of its sweep
     sweeps[k % n_sweeps].add(problems[k], histories[k]);
   }
 
@@ -251,6 +327,7 @@ End run(const Rows& rows, const Examples& examples, const Rule& rule, const Sche
   }
   for (std::thread& t : helpers) t.join();
   if (failure) std::rethrow_exception(failure);
+  if (end.load() == static_cast<int>(End::finished)) contest.finish(problems, joint, rule.tie);
   return static_cast<End>(end.load());
 }
 

@@ -39,10 +39,16 @@ class Order {
   int bits_;
 };
 
+// Fills in, after a run of one pass, the class that each row was given before it was learned from.
+struct Progressive {
+  int16_t* predicted;         // a row each: -1, or a class that begins with a score of 0
+  const int64_t* known_from;  // a problem each: rows before this one are not given its class
+};
+
 // Runs passes over the rows until every problem has converged or is out of budget, or max_passes are over.
 // keep_going is asked about forty times a second, on the calling thread; false ends the run between two rows.
 End run(const Rows& rows, const Examples& examples, const Rule& rule, const Schedule& schedule, bool joint,
-        bool keep_log, std::vector<Problem>& problems, std::vector<History>& histories,
+        bool keep_log, const Progressive* progressive, std::vector<Problem>& problems, std::vector<History>& histories,
         const std::function<bool()>& keep_going);
 
 }  // namespace rosenblatt

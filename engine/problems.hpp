@@ -38,6 +38,12 @@ struct Listener {
   virtual void heard(const Mistake& mistake) = 0;
 };
 
+// The class that each row is given before it is learned from: the best score of any problem so far, and whose it is.
+struct Winners {
+  double* score;
+  int16_t* code;  // -1: nobody's yet
+};
+
 // One problem: a binary one (n_vectors = 1) or the joint multi-class one (a vector for each class).
 struct Problem {
   int32_t n_vectors;
@@ -53,6 +59,8 @@ struct Problem {
   int64_t visits, updates, mistakes;        // mistakes: of this pass
   double loss;                              // of this pass: sum of max(0, -y * score), note 003 eq. 3
   Listener* listener;                       // or null
+  const Winners* winners;                   // or null
+  int64_t known_from;                       // rows before this one are not given this problem's class
 };
 
 struct Rule {

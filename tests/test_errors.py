@@ -10,6 +10,7 @@ BUILT_IN = {
     errors.NotSeparableError: ValueError,
     errors.UndecidedError: RuntimeError,
     errors.ModelFileError: ValueError,
+    errors.CheckpointError: ValueError,
     errors.WeightOverflowError: ArithmeticError,
     errors.MissingExtraError: ImportError,
 }

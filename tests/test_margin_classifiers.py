@@ -636,8 +636,8 @@ def test_a_forged_file_is_refused(model, change, message, tmp_path):
     del state["sha256"]
     change(state, arrays)
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
-    state["sha256"] = model_file._digest(state, arrays)
-    (tmp_path / "model").write_bytes(file_of(arrays, {"rosenblatt": model_file._canonical(state)}))
+    state["sha256"] = model_file.digest(state, arrays)
+    (tmp_path / "model").write_bytes(file_of(arrays, {"rosenblatt": model_file.canonical(state)}))
     with pytest.raises(ModelFileError, match=message):
         rb.load_model(tmp_path / "model")
 

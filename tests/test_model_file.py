@@ -482,8 +482,8 @@ def forged(content, change):
     del state["sha256"]
     change(state, tensors)
     tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    state.setdefault("sha256", model_file._digest(state, tensors))
-    return file_of(tensors, {"rosenblatt": model_file._canonical(state)})
+    state.setdefault("sha256", model_file.digest(state, tensors))
+    return file_of(tensors, {"rosenblatt": model_file.canonical(state)})
 
 
 def put(name, value):

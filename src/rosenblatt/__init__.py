@@ -32,6 +32,7 @@ _HOME = {
     "SoftMarginCV": "margin_paths",
     "SoftMarginPath": "margin_paths",
     "Suspects": "wrong_labels",
+    "TrainedModel": "trained_model",
     "Undecided": "certificates",
     "VotedPerceptron": "perceptrons",
     "certificate_from_json": "certificates",
@@ -39,12 +40,14 @@ _HOME = {
     "errors": "",
     "load": "readers",
     "load_model": "model_file",
+    "load_trained": "trained_model",
     "read": "readers",
     "save": "model_file",
     "soft_margin_path": "margin_paths",
     "suspects": "wrong_labels",
     "textbook": "",
     "to_onnx": "onnx_export",
+    "train": "training",
     "verify": "certificates",
     "verify_batches": "certificates",
 }
@@ -80,6 +83,9 @@ if TYPE_CHECKING:
     from rosenblatt.readers import read as read
     from rosenblatt.separability import certify as certify
     from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
+    from rosenblatt.trained_model import TrainedModel as TrainedModel
+    from rosenblatt.trained_model import load_trained as load_trained
+    from rosenblatt.training import train as train
     from rosenblatt.wrong_labels import Suspects as Suspects
     from rosenblatt.wrong_labels import suspects as suspects
 

@@ -6,6 +6,7 @@
     ├── NotSeparableError    (ValueError)       asked for what only a separating hyperplane has
     ├── UndecidedError       (RuntimeError)     neither that it can be separated nor that it cannot was proved
     ├── ModelFileError       (ValueError)       a model file that is damaged, foreign or too new
+    ├── CheckpointError      (ValueError)       a checkpoint or cache that is damaged, or of other data or options
     ├── WeightOverflowError  (ArithmeticError)  weights grew beyond float64 while learning
     └── MissingExtraError    (ImportError)      an optional package is not installed
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rosenblatt.certificates import Inseparable, Undecided
 
 __all__ = [
+    "CheckpointError",
     "FileFormatError",
     "InputError",
     "MissingExtraError",
@@ -73,6 +75,10 @@ class UndecidedError(RosenblattError, RuntimeError):
 
 class ModelFileError(RosenblattError, ValueError):
     """A model file that is damaged, is not ours, or was written by a newer version."""
+
+
+class CheckpointError(RosenblattError, ValueError):
+    """A checkpoint or a cache of rows that is damaged, or that was made from other data or with other options."""
 
 
 class WeightOverflowError(RosenblattError, ArithmeticError):

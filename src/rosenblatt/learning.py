@@ -108,12 +108,12 @@ class Learner:
         self.n_vectors = 1 if n_classes == 2 else n_classes
         self.n_problems = 1 if self.joint else self.n_vectors
         padded = -(-n_features // _LANES) * _LANES
-        self.weights = _aligned_zeros((self.n_vectors, padded))
+        self.weights = aligned_zeros((self.n_vectors, padded))
         self.intercepts: FloatArray = np.zeros(self.n_vectors)
         self.visits: IntArray = np.zeros(self.n_problems, np.int64)
         self.updates: IntArray = np.zeros(self.n_problems, np.int64)
         self.converged: NDArray[np.bool_] = np.zeros(self.n_problems, np.bool_)
-        self.late_weights = _aligned_zeros(self.weights.shape) if readout == "average" else None
+        self.late_weights = aligned_zeros(self.weights.shape) if readout == "average" else None
         self.late_intercepts = np.zeros_like(self.intercepts) if readout == "average" else None
         self.votes = Votes(self.n_problems) if readout == "vote" else None
         self.first_weights = self.weights.copy() if readout == "vote" else None
@@ -238,7 +238,7 @@ class Learner:
         return learner
 
 
-def _aligned_zeros(shape: tuple[int, int]) -> FloatArray:
+def aligned_zeros(shape: tuple[int, int]) -> FloatArray:
     """Zeros that begin at a cache line: weights that straddle two of them slow every row."""
     room = np.zeros(shape[0] * shape[1] + _LANES)
     first = -room.ctypes.data % 64 // 8
@@ -453,13 +453,17 @@ class _HeldOut:
 
 def mistakes(learner: Learner, rows: Rows, codes: Codes, choices: Choices) -> IntArray:
     """How many mistakes each problem makes on these rows with whatever predicts, under the tie rule."""
-    scores = learner.scores(rows, choices.tie, choices.fit_intercept)
+    return mistakes_in(learner.scores(rows, choices.tie, choices.fit_intercept), codes, learner, choices.tie)
+
+
+def mistakes_in(scores: FloatArray, codes: Codes, learner: Learner, tie: str) -> IntArray:
+    """How many of these scores are mistakes, in each problem, under the tie rule."""
     if learner.joint:
-        return np.asarray([np.count_nonzero(~joint_right(scores, codes, choices.tie))])
+        return np.asarray([np.count_nonzero(~joint_right(scores, codes, tie))])
     y = signs(codes, learner.n_classes)
-    if choices.tie == "mistake":
+    if tie == "mistake":
         wrong = y * scores <= 0
-    elif choices.tie == "positive":
+    elif tie == "positive":
         wrong = (scores >= 0) != (y > 0)
     else:
         wrong = (scores > 0) != (y > 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,31 +13,11 @@ from sklearn.utils import check_random_state
 from rosenblatt import inputs, learning
 from rosenblatt.classifier import Classifier, LinearClassifier
 from rosenblatt.errors import InputError
-from rosenblatt.inputs import FloatArray, IntArray, Limit, flag, integer, number
+from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.learning import Choices, Examples, Learner, Readout, Report
+from rosenblatt.perceptron_parameters import LIMITS
 
 _INT64_MAX = 2**63 - 1
-
-LIMITS: dict[str, Limit] = {
-    "penalty": Limit(choices=(None,), instead="For a regularised hyperplane use SoftMargin"),
-    "fit_intercept": flag(),
-    "max_iter": integer(1),
-    "max_updates": integer(1, none=True),
-    "tol": number(-np.inf, none=True),
-    "shuffle": flag(),
-    "restart": flag(),
-    "verbose": Limit(choices=(True, False), kind=Integral, low=0),
-    "eta0": Limit(
-        kind=Real, low=0, open_low=True, high=float(np.finfo(np.float64).max), words="a finite number above 0"
-    ),
-    "tie": Limit(choices=("mistake", "positive", "negative")),
-    "multi_class": Limit(choices=("ovr", "joint")),
-    "n_jobs": Limit(choices=(None,), kind=Integral),
-    "early_stopping": flag(),
-    "validation_fraction": number(0, high=1, above=True),
-    "n_iter_no_change": integer(1),
-    "warm_start": flag(),
-}
 
 
 class MistakeDrivenClassifier(Classifier):

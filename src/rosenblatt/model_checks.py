@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.certificates import Separable, certificate_from_json
+from rosenblatt import inputs
 from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.perceptron_parameters import LIMITS
+
+if TYPE_CHECKING:
+    from rosenblatt.certificates import Separable
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
@@ -23,6 +27,7 @@ HOMES = {
     "SoftMarginCV": "rosenblatt.margin_paths",
     "VotedPerceptron": "rosenblatt.perceptrons",
 }
+READOUTS = {"Perceptron": "last", "AveragedPerceptron": "average", "VotedPerceptron": "vote"}
 _STATE: dict[str, tuple[type, ...]] = {  # what the JSON holds, and of which type each entry is
     "format": (int,),
     "library": (str,),
@@ -34,6 +39,22 @@ _STATE: dict[str, tuple[type, ...]] = {  # what the JSON holds, and of which typ
     "n_features_in_": (int,),
     "sha256": (str,),
 }
+_TRAINED: dict[str, tuple[type, ...]] = {  # beside that, what the JSON of a model from `train` holds
+    "reading": (dict, type(None)),
+    "training": (dict,),
+    "hashed_names": (dict, type(None)),
+}
+_COUNTED: dict[str, tuple[type, ...]] = {  # and what is counted in `training`
+    "rows": (int,),
+    "counts": (list,),
+    "progressive_right": (int, type(None)),
+    "learned": (int,),
+    "held_out": (int,),
+    "held_out_right": (int, type(None)),
+    "rejected": (int,),
+    "sorted_by_label": (bool,),
+}
+_PARAMETERS = {*LIMITS, "random_state", "class_weight"}
 _SUPPORT = {"coef", "intercept", "support", "dual_coef"}
 MARGINS = {  # the arrays of a margin classifier: its attributes, but for the certificates, which are text
     "MaxMargin": _SUPPORT | {"margin", "certificates"},
@@ -76,10 +97,11 @@ def short(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:100]}…"
 
 
-def entries_of(estimator: Any) -> dict[str, tuple[type, ...]]:
+def entries_of(estimator: Any, *, trained: bool = False) -> dict[str, tuple[type, ...]]:
     """What the JSON of an estimator holds, and of which type each entry is."""
     if estimator not in MARGINS:
-        return _STATE | {"n_iter_": (int,), "converged_": (bool,), "separates_": (bool,)}
+        learned = {"n_iter_": (int,), "converged_": (bool,), "separates_": (bool, type(None))}
+        return _STATE | learned | (_TRAINED if trained else {})
     return _STATE | {"gap_": (float,)} | ({"n_iter_": (int,)} if "slack" in MARGINS[estimator] else {})
 
 
@@ -93,17 +115,92 @@ def assemble(state: dict[str, Any], tensors: Tensors) -> Any:
     model = _with_parameters(state)
     arrays = dict(tensors)
     model.classes_ = _classes(state, arrays)
-    model.n_features_in_ = d = state["n_features_in_"]
-    names = state["feature_names_in_"]
+    model.n_features_in_ = state["n_features_in_"]
+    names = _names(state)
     if names is not None:
-        one_each = len(names) == d and all(type(name) is str for name in names)
-        require(one_each, "it has not a name for each feature")
         model.feature_names_in_ = np.asarray(names, dtype=object)
+    if "training" in state:
+        model.reading_ = _trained_entries(state, len(model.classes_))
+        model._trained = {entry: state[entry] for entry in _TRAINED}
     if state["estimator"] in MARGINS:
         _restore_margins(model, state, arrays)
     else:
         _restore_learner(model, state, arrays)
     return model
+
+
+def _names(state: dict[str, Any]) -> list[str] | None:
+    names: list[str] | None = state["feature_names_in_"]
+    if names is not None:
+        one_each = len(names) == state["n_features_in_"] and all(type(name) is str for name in names)
+        require(one_each, "it has not a name for each feature")
+    return names
+
+
+def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    """Check a perceptron in a file without scikit-learn: its parts, under the names of a `TrainedModel`."""
+    require(state["estimator"] not in MARGINS, "it is no perceptron")
+    arrays = dict(tensors)
+    classes, parameters, d = _classes(state, arrays), _parameters(state), state["n_features_in_"]
+    joint = parameters["multi_class"] == "joint" and len(classes) > 2
+    _check_tensors(arrays, len(classes), d, joint=joint, readout=READOUTS[state["estimator"]])
+    mistakes = arrays.pop("mistakes_per_pass")
+    require(state["n_iter_"] == len(mistakes), "n_iter_ is not the number of its passes")
+    trained = "training" in state
+    return {
+        "estimator": state["estimator"],
+        "parameters": parameters,
+        "classes": classes,
+        "arrays": arrays,
+        "n_features": d,
+        "mistakes_per_pass": mistakes,
+        "converged": state["converged_"],
+        "separates": state["separates_"],
+        "feature_names": _names(state),
+        "reading": _trained_entries(state, len(classes)) if trained else None,
+        "training": state["training"] if trained else None,
+        "names_of_hashes": _hashed_names(state["hashed_names"]) if trained else {},
+    }
+
+
+def _parameters(state: dict[str, Any]) -> dict[str, Any]:
+    values = _readable(state)
+    try:
+        inputs.check_parameters(state["estimator"], values, LIMITS)
+    except (InputError, KeyError) as error:
+        raise damaged(short(error)) from None
+    return values
+
+
+def _trained_entries(state: dict[str, Any], n_classes: int) -> Any:
+    """Check what a model from `train` says beside the rest; its reading options, if it has any."""
+    counted = state["training"]
+    require(counted.keys() == _COUNTED.keys(), f"training should have {', '.join(_COUNTED)}")
+    for entry, types in _COUNTED.items():
+        value = counted[entry]
+        require(type(value) in types, f"{entry} is {short(value)}")
+        for number in value if isinstance(value, list) else [value or 0]:
+            require(type(number) in (int, bool) and 0 <= number < _MAX_COUNT, f"{entry} is {short(value)}")
+    require(len(counted["counts"]) == n_classes, "it has not a count for each class")
+    _hashed_names(state["hashed_names"])
+    if state["reading"] is None:
+        return None
+    from rosenblatt.reading_options import ReadingOptions
+
+    try:
+        return ReadingOptions.from_plain(state["reading"])
+    except InputError as error:
+        raise damaged(short(error)) from None
+
+
+def _hashed_names(stored: Any) -> dict[int, str]:
+    if stored is None:
+        return {}
+    pairs = stored.keys() == {"columns", "names"} and all(type(part) is list for part in stored.values())
+    require(pairs and len(stored["columns"]) == len(stored["names"]), "hashed_names are not columns with names")
+    columns = all(type(column) is int and column >= 0 for column in stored["columns"])
+    require(columns and all(type(name) is str for name in stored["names"]), "hashed_names are not columns with names")
+    return dict(zip(stored["columns"], stored["names"], strict=True))
 
 
 def _restore_learner(model: Any, state: dict[str, Any], arrays: Tensors) -> None:
@@ -120,8 +217,21 @@ def _restore_learner(model: Any, state: dict[str, Any], arrays: Tensors) -> None
 def _with_parameters(state: dict[str, Any]) -> Any:
     name = state["estimator"]
     estimator = getattr(importlib.import_module(HOMES[name]), name)
+    values = _readable(state, set(estimator().get_params(deep=False)))
+    model = estimator(**values)
+    try:
+        model._check_parameters()
+    except InputError as error:
+        raise damaged(short(error)) from None
+    for parameter in values.keys() & {"cv", "scoring"}:  # which may be anything for fit, but not in a file
+        require(type(values[parameter]) in (type(None), int, str), f"{parameter} is {short(values[parameter])}")
+    return model
+
+
+def _readable(state: dict[str, Any], known: set[str] = _PARAMETERS) -> dict[str, Any]:
+    """The parameters, of which this version must know each, as Python has them."""
     values = dict(state["parameters"])
-    unknown = values.keys() - estimator().get_params(deep=False).keys()
+    unknown = values.keys() - known
     if unknown:
         raise ModelFileError(
             f"it has a parameter that this version does not know, {short(min(unknown))}: "
@@ -133,14 +243,7 @@ def _with_parameters(state: dict[str, Any]) -> Any:
     if "class_weight" in values:
         values["class_weight"] = _class_weight(values["class_weight"])
     require(type(values.get("random_state")) in (int, type(None)), "random_state is not a number")
-    model = estimator(**values)
-    try:
-        model._check_parameters()
-    except InputError as error:
-        raise damaged(short(error)) from None
-    for parameter in values.keys() & {"cv", "scoring"}:  # which may be anything for fit, but not in a file
-        require(type(values[parameter]) in (type(None), int, str), f"{parameter} is {short(values[parameter])}")
-    return model
+    return values
 
 
 def _class_weight(stored: Any) -> Any:
@@ -220,6 +323,8 @@ def _restore_margins(model: Any, state: dict[str, Any], arrays: Tensors) -> None
 
 def _certificates(model: Any, text: NDArray[Any]) -> list[Separable]:
     """The certificates of a maximum margin: each of a hyperplane that the model has, in canonical form."""
+    from rosenblatt.certificates import Separable, certificate_from_json
+
     try:
         stored = json.loads(text.tobytes())
         one_each = isinstance(stored, list) and len(stored) == len(model.coef_)

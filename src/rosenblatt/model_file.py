@@ -15,10 +15,12 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load
 from safetensors.numpy import save as to_bytes
@@ -31,6 +33,7 @@ from rosenblatt.model_checks import (
     REMEDY,
     Tensors,
     assemble,
+    check_trained,
     damaged,
     entries_of,
     is_fitted,
@@ -57,7 +60,7 @@ def save(model: Any, path: Path) -> None:
 
     Parameters
     ----------
-    model : any of the estimators
+    model : any of the estimators, or a `TrainedModel`
         A fitted model. A ``random_state`` that is a generator and not a number is not kept.
     path : str or path
         The file; any name will do, ``.safetensors`` says what it is.
@@ -73,13 +76,13 @@ def save(model: Any, path: Path) -> None:
     """
     state, tensors = _state_of(model)
     try:
-        assemble(state, tensors)
+        check_trained(state, tensors) if hasattr(model, "to_state") else assemble(state, tensors)
     except ModelFileError as error:
         raise InputError(
             f"this {state['estimator']} does not fit together ({str(error).removesuffix(REMEDY)}). "
             "Was a parameter or an attribute changed after fit? Fit it again, or change it back"
         ) from None
-    text = _canonical(state | {"sha256": _digest(state, tensors)})
+    text = canonical(state | {"sha256": digest(state, tensors)})
     if len(json.dumps(text)) > _MAX_HEADER - (1 << 16):
         raise InputError(
             f"the names of the features and classes take more than {_MAX_HEADER >> 20} MB: "
@@ -105,12 +108,17 @@ def load_model(path: Path) -> Any:
     ModelFileError
         The file is damaged or was edited, is not a model, or was written by a newer version.
     """
+    return read_with(assemble, path)
+
+
+def read_with(build: Callable[[dict[str, Any], Tensors], Any], path: Path) -> Any:
+    """What `build` makes of the JSON and the arrays of a model file, whose checksum is right."""
     try:
-        text, tensors = _read(path)
+        text, tensors = read_tensors(path)
         state = _parse(text)
         checksum = state.pop("sha256")
-        require(_digest(state, tensors) == checksum, "its contents do not have the checksum that it states")
-        return assemble(state, tensors)
+        require(digest(state, tensors) == checksum, "its contents do not have the checksum that it states")
+        return build(state, tensors)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
@@ -171,6 +179,9 @@ def _mode_of_old_file(target: str, path: Path) -> int | None:
 
 
 def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
+    if hasattr(model, "to_state"):
+        more, tensors = model.to_state()
+        return _with_classes(more, tensors, model.classes_)
     name = estimator_name(model)
     if name is None:
         raise InputError(
@@ -181,6 +192,21 @@ def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
         raise InputError(f"this {name} is not fitted yet: call fit before save")
     classes, names = model.classes_, getattr(model, "feature_names_in_", None)
     more, tensors = _learned(model)
+    state = {
+        "estimator": name,
+        "parameters": _parameters_of(model),
+        "feature_names_in_": None if names is None else [str(feature) for feature in names],
+        "n_features_in_": int(model.n_features_in_),
+    }
+    return _with_classes(state | more | trained_entries(model), tensors, classes)
+
+
+def trained_entries(model: Any) -> dict[str, Any]:
+    """How the rows were read and what was counted, if the model comes from `train`."""
+    return dict(vars(model).get("_trained", {}))
+
+
+def _with_classes(state: dict[str, Any], tensors: Tensors, classes: NDArray[Any]) -> tuple[dict[str, Any], Tensors]:
     labels = None
     if classes.dtype.kind in "iufb" and classes.dtype != np.longdouble:
         tensors["classes"] = classes
@@ -188,17 +214,13 @@ def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
         labels = [_plain(label, "a class") for label in classes]
     else:
         raise InputError(f"classes of dtype {classes.dtype} cannot be saved: use str, int, float or bool")
-    state = {
+    about = {
         "format": FORMAT_VERSION,
         "library": rosenblatt.__version__,
-        "estimator": name,
-        "parameters": _parameters_of(model),
         "classes_": labels,
         "classes_dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
-        "feature_names_in_": None if names is None else [str(feature) for feature in names],
-        "n_features_in_": int(model.n_features_in_),
-    } | more
-    return state, {key: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for key, a in tensors.items()}
+    }
+    return about | state, {key: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for key, a in tensors.items()}
 
 
 def _learned(model: Any) -> tuple[dict[str, Any], Tensors]:
@@ -206,11 +228,12 @@ def _learned(model: Any) -> tuple[dict[str, Any], Tensors]:
     if estimator_name(model) not in MARGINS:
         entries = {"n_iter_": int(model.n_iter_), "converged_": bool(model.converged_)}
         tensors = dict(model._learner.to_arrays()) | {"mistakes_per_pass": model.mistakes_per_pass_}
-        return entries | {"separates_": bool(model.separates_)}, tensors
+        separates = None if model.separates_ is None else bool(model.separates_)
+        return entries | {"separates_": separates}, tensors
     names = MARGINS[estimator_name(model) or ""]
     tensors = {name: np.atleast_1d(np.asarray(getattr(model, f"{name}_"))) for name in sorted(names - {"certificates"})}
     if "certificates" in names:
-        texts = _canonical([certificate.to_json() for certificate in model._certificates()])
+        texts = canonical([certificate.to_json() for certificate in model._certificates()])
         tensors["certificates"] = np.frombuffer(texts.encode(), np.uint8)
     return {"gap_": float(model.gap_)} | ({"n_iter_": int(model.n_iter_)} if "slack" in names else {}), tensors
 
@@ -246,13 +269,14 @@ def _number(value: Any) -> Any:
     return ("Infinity" if value > 0 else "-Infinity") if infinite else value
 
 
-def _canonical(state: Any) -> str:
+def canonical(state: Any) -> str:
+    """The one way in which JSON is written here."""
     return json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _digest(state: dict[str, Any], tensors: Tensors) -> str:
+def digest(state: dict[str, Any], tensors: Tensors) -> str:
     """SHA-256 of the JSON (without this sum) and, in the order of their names, of all arrays."""
-    total = hashlib.sha256(_canonical(state).encode())
+    total = hashlib.sha256(canonical(state).encode())
     for name, array in sorted(tensors.items()):
         total.update(f"\n{name} {array.dtype.name} {'x'.join(map(str, array.shape))}\n".encode())
         total.update(array.reshape(-1).view(np.uint8).data)
@@ -266,7 +290,7 @@ def _foreign(what: str) -> ModelFileError:
     return ModelFileError(f"this is not a model file: {what}. load_model reads what rosenblatt.save wrote")
 
 
-def _read(path: Path) -> tuple[str, Tensors]:
+def read_tensors(path: Path) -> tuple[str, Tensors]:
     """The JSON text and the arrays of a file, no more of it read than its header allows."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise _foreign("it is a directory, a device or a pipe")
@@ -331,13 +355,13 @@ def _parse(text: str) -> dict[str, Any]:
         )
     require(type(version) is int and version == FORMAT_VERSION, "its metadata state no known format version")
     try:
-        unchanged = _canonical(state) == text
+        unchanged = canonical(state) == text
     except (ValueError, RecursionError):  # a NaN, or an integer without end
         unchanged = False
     require(unchanged, "its metadata are not as they were written")
     name = state.get("estimator")
     require(not isinstance(name, str) or name in HOMES, f"it holds a {short(name)}, not one of {', '.join(HOMES)}")
-    expected = entries_of(name)
+    expected = entries_of(name, trained=isinstance(state, dict) and "training" in state)
     require(state.keys() == expected.keys(), f"its metadata should have {', '.join(expected)}")
     for entry, types in expected.items():
         require(type(state[entry]) in types, f"{entry} is {short(state[entry])}")

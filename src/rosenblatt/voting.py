@@ -9,7 +9,7 @@ running sums of its products with those rows. Memory: the distinct mistaken rows
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,14 @@ from rosenblatt.inputs import FloatArray, IntArray, Rows
 _FIELDS = {"row": np.int32, "visit": np.int64, "step": np.float64, "up": np.int32, "down": np.int32}
 _PRODUCTS = 1 << 22  # numbers in a block of products: 32 MB
 _ADDITIONS = 1 << 26  # additions of a block: some hundredths of a second
+
+
+class Takes(Protocol):
+    """Rows of which some can be taken."""
+
+    def take(self, ids: IntArray) -> Any:
+        """Copies of some rows, dense or sparse."""
+        ...
 
 
 class Places:
@@ -42,6 +50,20 @@ class Places:
         """The places of ids that were added before."""
         return self._places[np.searchsorted(self._ids, ids)].astype(np.int32)
 
+    def sort(self) -> IntArray:
+        """Give the rows places in the order of their ids; the places that they had."""
+        before = self._places
+        self._places = np.arange(len(before))
+        return before
+
+    def to_arrays(self) -> dict[str, IntArray]:
+        """For a checkpoint."""
+        return {"ids": self._ids, "places": self._places}
+
+    def from_arrays(self, arrays: dict[str, IntArray]) -> None:
+        """The reverse of `to_arrays`."""
+        self._ids, self._places = arrays["ids"], arrays["places"]
+
 
 class Votes:
     """The mistakes of one or more problems, in sequence, and the rows they were made on."""
@@ -51,7 +73,7 @@ class Votes:
         self._logs: list[list[dict[str, NDArray[Any]]]] = [[] for _ in range(n_problems)]
         self._n_support = 0
 
-    def extend(self, rows: Rows, logs: list[dict[str, NDArray[Any]]], places: Places) -> None:
+    def extend(self, rows: Takes, logs: list[dict[str, NDArray[Any]]], places: Places) -> None:
         """Add the mistakes of a run over `rows`, a log for each problem as the engine keeps it.
 
         `places` remembers where rows of the same run are kept already.
@@ -98,6 +120,18 @@ class Votes:
         support = self.support()
         self._support = [support[used]] if len(used) else []
         self._n_support = len(used)
+
+    def sort_support(self, places: Places) -> None:
+        """Bring the support rows into the order of their ids, as if they had all been added at once."""
+        support, before = self.support(), places.sort()
+        if support is None:
+            return
+        now = np.empty(len(before), np.int32)
+        now[before] = np.arange(len(before), dtype=np.int32)
+        self._support = [support[before]]
+        for problem in range(len(self._logs)):
+            log = self.log(problem)
+            self._logs[problem] = [log | {"row": now[log["row"]]}]
 
     def lengths(self) -> list[int]:
         """How many mistakes each problem has made."""

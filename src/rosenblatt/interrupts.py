@@ -1,0 +1,50 @@
+"""Ctrl-C as something to look at between two batches, so that weights, counts and cache stay in step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Interrupts:
+    """Notes Ctrl-C while it is entered, and raises it where the run can bear it.
+
+    In a thread other than the main one, or where somebody else handles the signal, nothing changes.
+    """
+
+    def __init__(self) -> None:
+        self._noted = self._heard = self._held = False
+
+    def __enter__(self) -> Interrupts:
+        in_main = threading.current_thread() is threading.main_thread()
+        self._held = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._held:
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._held:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, *_: object) -> None:
+        self._noted = True
+        if self._heard:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Here Ctrl-C is raised at once: what is waited for may never come."""
+        self._heard = True
+        try:
+            self.raise_noted()
+            yield
+        finally:
+            self._heard = False
+
+    def raise_noted(self) -> None:
+        """Raise it if it came."""
+        if self._noted:
+            self._noted = False
+            raise KeyboardInterrupt

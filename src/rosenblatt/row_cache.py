@@ -1,0 +1,352 @@
+"""Rows in a compact binary file, so that later passes need no parsing: blocks, each with a hash, mapped into memory.
+
+The file: 64 bytes that say what it is; blocks; at the end, once it is complete, what is known of the rows as JSON. A
+block is a header and arrays (codes, weights, starts, columns, values), each at a multiple of 64 bytes. Values are kept
+as float32 where every number of the block is one exactly. The chain, a hash of all hashes so far, tells whether a cache
+is the one that a checkpoint knows.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from blake3 import blake3
+from numpy.typing import NDArray
+
+from rosenblatt.errors import CheckpointError
+from rosenblatt.row_batches import RowBatch, Sparse, joined
+
+_BEGIN = b"rosenblatt rows, version 1\n".ljust(64, b"\0")
+_END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
+_HEADER = struct.Struct("<8s4q4B36x32s")  # magic; rows, features, values, classes; kinds; hash
+_MAGIC = b"rowblock"
+_ALIGNED = 64
+_BLOCK = 1 << 20  # bytes after which a block is written
+_MAX_ABOUT = 64 << 20
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far a cache was written."""
+
+    size: int
+    rows: int
+    blocks: int
+    chain: str
+
+
+@dataclass(frozen=True)
+class _Block:
+    offset: int  # of its header
+    rows: int
+    n_features: int
+    n_values: int
+    n_classes: int  # seen up to its end
+    dense: bool
+    single: bool
+    weighted: bool
+    wide: bool  # 64-bit column numbers
+    digest: bytes
+
+    def arrays(self) -> list[tuple[str, type[np.generic], int, int]]:
+        """Name, type, length and offset of each array of the payload; the last one ends the block."""
+        index = np.int64 if self.wide else np.int32
+        parts: list[tuple[str, type[np.generic], int]] = [("codes", np.int16, self.rows)]
+        if self.weighted:
+            parts.append(("weights", np.float64, self.rows))
+        if not self.dense:
+            parts += [("starts", index, self.rows + 1), ("columns", index, self.n_values)]
+        parts.append(("values", np.float32 if self.single else np.float64, self.n_values))
+        placed, offset = [], _HEADER.size
+        for name, kind, length in parts:
+            placed.append((name, kind, length, offset))
+            offset += _aligned(np.dtype(kind).itemsize * length)
+        return placed
+
+    @property
+    def size(self) -> int:
+        """Of header and payload."""
+        _, kind, length, offset = self.arrays()[-1]
+        return offset + _aligned(np.dtype(kind).itemsize * length)
+
+    def header(self, digest: bytes) -> bytes:
+        """As it stands in the file."""
+        counts = (self.rows, self.n_features, self.n_values, self.n_classes)
+        return _HEADER.pack(_MAGIC, *counts, self.dense, self.single, self.weighted, self.wide, digest)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+class RowCache:
+    """Rows in a file: first written, batch after batch, then read as often as one likes.
+
+    A cache without a path is a temporary file in `folder`; where the system allows, it has no name, so that nothing is
+    left behind even by a process that is killed.
+    """
+
+    def __init__(
+        self, path: str | None = None, *, folder: str | None = None, mark: Mark | None = None, complete: bool = False
+    ) -> None:
+        """Make a new file, or go on with the one that `mark` tells of, or read a complete one."""
+        self.path = path
+        self._blocks: list[_Block] = []
+        self._firsts: list[int] = [0]
+        self._chain = b""
+        self._pending: list[tuple[RowBatch, int]] = []
+        self._pending_bytes = 0
+        self._checked: set[int] = set()
+        self.rows = 0
+        try:
+            if mark is not None:
+                assert path is not None
+                self._file = open(path, "rb" if complete else "r+b")  # noqa: SIM115 - closed by close()
+            elif path is None:
+                self._file = tempfile.TemporaryFile(prefix="rosenblatt-", suffix=".rows", dir=folder)  # noqa: SIM115
+            else:
+                self._file = open(path, "w+b")  # noqa: SIM115
+        except OSError as error:
+            if mark is not None:
+                raise CheckpointError(f"{path}, with the rows of the checkpoint, is gone: {error.strerror}") from None
+            where = path or folder or tempfile.gettempdir()
+            raise OSError(error.errno, f"rows cannot be kept there: {error.strerror}", where) from None
+        if mark is None:
+            self._write(_BEGIN)
+            self._file.flush()
+        else:
+            self._scan(mark.size)
+            if self.mark() != mark:
+                raise CheckpointError(f"{path} does not hold the rows that the checkpoint was made with")
+            if not complete:
+                self._file.truncate(mark.size)
+                self._file.seek(mark.size)
+
+    @classmethod
+    def reopen(cls, path: str) -> tuple[RowCache, dict[str, Any]] | None:
+        """A complete cache and what was said of it at the end; None if there is no such file or it was not finished."""
+        try:
+            size = os.path.getsize(path)
+            with open(path, "rb") as file:
+                if file.read(len(_BEGIN)) != _BEGIN:
+                    raise CheckpointError(f"{path} is not a cache of rows: name another file, or delete it")
+                file.seek(max(0, size - len(_END) - 40))
+                tail = file.read()
+                if len(tail) < 40 + len(_END) or tail[40:] != _END:
+                    return None
+                length = int.from_bytes(tail[:8], "little")
+                begin = size - len(_END) - 40 - length
+                if length > _MAX_ABOUT or begin < len(_BEGIN):
+                    raise _damaged(path)
+                file.seek(begin)
+                text = file.read(length)
+        except FileNotFoundError:
+            return None
+        if blake3(text).digest() != tail[8:40]:
+            raise _damaged(path)
+        about = json.loads(text)
+        return cls(path, mark=Mark(**about["mark"]), complete=True), about["about"]
+
+    # Writing --------------------------------------------------------------------------------------------------------
+
+    def add(self, batch: RowBatch, n_classes: int) -> None:
+        """Keep some rows; `n_classes` were seen up to here."""
+        if not len(batch):
+            return
+        if self._pending and not _alike(self._pending[-1][0], batch):
+            self.flush()
+        self._pending.append((batch, n_classes))
+        self._pending_bytes += batch.values.nbytes
+        if self._pending_bytes >= _BLOCK:
+            self.flush()
+        else:  # whoever made the batch may use its memory again
+            self._pending[-1] = (batch.copy(), n_classes)
+
+    def flush(self) -> None:
+        """Write what is waiting to be written."""
+        if not self._pending:
+            return
+        batch = joined([batch for batch, _ in self._pending])
+        n_classes = self._pending[-1][1]
+        self._pending, self._pending_bytes = [], 0
+        values = np.ascontiguousarray(batch.values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            single = values.astype(np.float32, copy=False)
+        exact = bool((single == values).all())
+        arrays: dict[str, NDArray[Any]] = {"codes": batch.codes, "values": single if exact else values}
+        wide = False
+        if batch.sparse is not None:
+            wide = batch.n_features >= 1 << 31 or int(batch.sparse.starts[-1]) >= 1 << 31
+            index = np.int64 if wide else np.int32
+            arrays["starts"] = batch.sparse.starts.astype(index, copy=False)
+            arrays["columns"] = batch.sparse.columns.astype(index, copy=False)
+        if batch.weights is not None:
+            arrays["weights"] = batch.weights
+        block = _Block(
+            offset=self._file.tell(),
+            rows=len(batch),
+            n_features=batch.n_features,
+            n_values=int(values.size),
+            n_classes=n_classes,
+            dense=batch.dense is not None,
+            single=exact,
+            weighted=batch.weights is not None,
+            wide=wide,
+            digest=b"",
+        )
+        payload: list[bytes | memoryview] = []
+        for name, kind, length, _ in block.arrays():
+            part = np.ascontiguousarray(arrays[name], kind).reshape(-1).view(np.uint8)
+            payload.append(part.data)
+            payload.append(bytes(_aligned(np.dtype(kind).itemsize * length) - part.nbytes))
+        hasher = blake3(block.header(b""))
+        for piece in payload:
+            hasher.update(piece)
+        digest = hasher.digest()
+        self._write(block.header(digest))
+        for piece in payload:
+            self._write(piece)
+        self._file.flush()
+        self._append(_Block(**(asdict(block) | {"digest": digest})))
+
+    def _write(self, content: bytes | memoryview) -> None:
+        try:
+            self._file.write(content)
+        except OSError as error:
+            where = self.path or tempfile.gettempdir()
+            why = f"{error.strerror} (the rows are kept there for later passes; make room, or name another place)"
+            raise OSError(error.errno, why, where) from None
+
+    def _append(self, block: _Block) -> None:
+        self._blocks.append(block)
+        self.rows += block.rows
+        self._firsts.append(self.rows)
+        self._chain = blake3(self._chain + block.digest).digest()
+
+    def mark(self) -> Mark:
+        """How far it is written; what was added before is on its way to the disk."""
+        self.flush()
+        end = self._blocks[-1].offset + self._blocks[-1].size if self._blocks else len(_BEGIN)
+        return Mark(end, self.rows, len(self._blocks), self._chain.hex())
+
+    def sync(self) -> Mark:
+        """The same, when it is safely on disk."""
+        mark = self.mark()
+        os.fsync(self._file.fileno())
+        return mark
+
+    def finish(self, about: dict[str, Any]) -> None:
+        """No more rows will come; `about` says what they are."""
+        mark = self.mark()
+        text = json.dumps({"mark": asdict(mark), "about": about}, separators=(",", ":")).encode()
+        self._write(text + len(text).to_bytes(8, "little") + blake3(text).digest() + _END)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self, *, delete: bool = False) -> None:
+        """Close the file, and delete it if it has a name."""
+        self._file.close()
+        if delete and self.path is not None and os.path.exists(self.path):
+            os.unlink(self.path)
+
+    # Reading --------------------------------------------------------------------------------------------------------
+
+    def _scan(self, end: int) -> None:
+        """Find the blocks of a file that was there before."""
+        size = os.fstat(self._file.fileno()).st_size
+        self._file.seek(0)
+        if size < end or self._file.read(len(_BEGIN)) != _BEGIN:
+            raise _damaged(self.path)
+        offset = len(_BEGIN)
+        while offset < end:
+            self._file.seek(offset)
+            header = self._file.read(_HEADER.size)
+            if len(header) < _HEADER.size:
+                raise _damaged(self.path)
+            magic, rows, d, n_values, n_classes, dense, single, weighted, wide, digest = _HEADER.unpack(header)
+            counts = (rows, d, n_values, n_classes)
+            if magic != _MAGIC or min(counts) < 0 or max(counts) > size or not rows:
+                raise _damaged(self.path)
+            block = _Block(offset, *counts, bool(dense), bool(single), bool(weighted), bool(wide), digest)
+            offset += block.size
+            if offset > end:
+                raise _damaged(self.path)
+            self._append(block)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @property
+    def n_features(self) -> int:
+        """Of the widest row."""
+        return max((block.n_features for block in self._blocks), default=0)
+
+    def block(self, k: int) -> RowBatch:
+        """The rows of a block, mapped into memory; its hash is checked when it is read for the first time."""
+        block = self._blocks[k]
+        first = block.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        skip = block.offset - first
+        try:
+            content = mmap.mmap(self._file.fileno(), skip + block.size, access=mmap.ACCESS_READ, offset=first)
+        except (OSError, ValueError):
+            raise _damaged(self.path) from None
+        if k not in self._checked:
+            hasher = blake3(block.header(b""))
+            hasher.update(memoryview(content)[skip + _HEADER.size :])
+            if hasher.digest() != block.digest:
+                raise _damaged(self.path)
+            self._checked.add(k)
+        found: dict[str, NDArray[Any]] = {
+            name: np.frombuffer(content, kind, length, skip + offset) for name, kind, length, offset in block.arrays()
+        }
+        if block.dense:
+            dense = found["values"].reshape(block.rows, block.n_features)
+            return RowBatch(found["codes"], block.n_features, dense=dense, weights=found.get("weights"))
+        sparse = Sparse(found["values"], found["columns"], found["starts"])
+        return RowBatch(found["codes"], block.n_features, sparse=sparse, weights=found.get("weights"))
+
+    def classes_at(self, k: int) -> int:
+        """How many classes were seen up to the end of a block."""
+        return self._blocks[k].n_classes
+
+    def batches(self, start: int = 0) -> Iterator[tuple[int, RowBatch]]:
+        """The blocks from a row on, each with the number of its first row."""
+        self.flush()
+        for k in range(self._block_of(start), len(self._blocks)):
+            batch, first = self.block(k), self._firsts[k]
+            if first < start:
+                batch, first = batch.part(start - first, len(batch)), start
+            yield first, batch
+
+    def stretch(self, first: int, end: int) -> list[RowBatch]:
+        """The rows from `first` up to `end`, as parts of their blocks."""
+        parts = []
+        for k in range(self._block_of(first), len(self._blocks)):
+            begin = self._firsts[k]
+            if begin >= end:
+                break
+            batch = self.block(k)
+            parts.append(batch.part(max(0, first - begin), min(len(batch), end - begin)))
+        return parts
+
+    def _block_of(self, row: int) -> int:
+        return max(0, int(np.searchsorted(self._firsts, row, side="right")) - 1)
+
+
+def _alike(one: RowBatch, other: RowBatch) -> bool:
+    if (one.dense is None) != (other.dense is None) or (one.weights is None) != (other.weights is None):
+        return False
+    return one.dense is None or one.n_features == other.n_features
+
+
+def _damaged(path: str | None) -> CheckpointError:
+    what = path or "the temporary file with the rows"
+    return CheckpointError(f"{what} is damaged: its rows are not those that were written. Delete it and begin anew")

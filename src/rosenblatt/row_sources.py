@@ -1,0 +1,359 @@
+"""Where the rows of a run come from: batches in memory, or files; codes number classes in order of appearance.
+
+A source is read once, from the beginning or from a place where an earlier run stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import inputs
+from rosenblatt.class_table import ClassTable, key_of
+from rosenblatt.errors import InputError
+from rosenblatt.inputs import MAX_CLASSES
+from rosenblatt.row_batches import RowBatch, Sparse
+
+if TYPE_CHECKING:
+    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.streams import Stream
+
+_MOST_ROWS = 1 << 14  # of a batch: between two, Ctrl-C is heard and a checkpoint can be written
+_MOST_VALUES = 1 << 22
+
+
+class Source(Protocol):
+    """What a run asks of its rows."""
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """The names of the features met so far."""
+        ...
+
+    @property
+    def names_of_hashes(self) -> dict[int, str]:
+        """What was hashed into which column."""
+        ...
+
+    @property
+    def reading(self) -> ReadingOptions | None:
+        """How files are read."""
+        ...
+
+    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a place, in order; all of them if there is none."""
+        ...
+
+    def place(self) -> dict[str, Any]:
+        """Where the last batch ended, and what was learned of the classes on the way: values that JSON can hold."""
+        ...
+
+    def n_classes(self) -> int:
+        """How many classes were seen so far."""
+        ...
+
+    def labels(self) -> NDArray[Any]:
+        """The classes seen so far, in the order of their appearance."""
+        ...
+
+    def told(self, classes: Sequence[Any]) -> NDArray[Any]:
+        """Classes that the caller tells beforehand, sorted."""
+        ...
+
+    def ranks(self, labels: NDArray[Any]) -> list[int]:
+        """The place of each class seen so far among sorted labels; −1: it is none of them."""
+        ...
+
+    def fingerprint(self) -> str | None:
+        """What tells this data from other data; None if only the rows themselves do."""
+        ...
+
+    def bytes(self) -> tuple[int, int | None]:
+        """How much was read, and of how much."""
+        ...
+
+    def rejected(self) -> int:
+        """Lines that were skipped."""
+        ...
+
+    def smallest_index(self) -> int | None:
+        """The smallest column number, where the base of the numbering is to be found; None where it is known."""
+        ...
+
+
+# Batches in memory --------------------------------------------------------------------------------------------------
+
+
+class MemorySource:
+    """Batches ``(X, y)`` or ``(X, y, sample_weight)``, or objects with these attributes."""
+
+    reading: ReadingOptions | None = None
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        """Keep the batches; nothing is read yet."""
+        self._batches = [batches] if _is_one_batch(batches) else batches
+        self._numbers: dict[Any, int] = {}
+        self._labels: list[NDArray[Any]] = []
+        self._rows = 0
+        self._digest: Any = None
+        self.feature_names: Sequence[str] | None = None
+        self.names_of_hashes: dict[int, str] = {}
+
+    def keep_digest(self) -> None:
+        """From now on, keep a hash of all rows: a run that goes on later can tell whether they are the same."""
+        from blake3 import blake3
+
+        self._digest = blake3()
+
+    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a place, which is checked to be the same place of the same rows."""
+        skip = 0 if place is None else int(place["rows"])
+        for number, given in enumerate(self._batches):
+            try:
+                batch = self._checked(given)
+            except InputError as error:
+                raise InputError(f"batch {number} of the stream: {error}") from None
+            if batch is None:
+                continue
+            for part in _pieces(batch):
+                begin = self._rows
+                self._rows += len(part)
+                if self._digest is not None:
+                    _feed(self._digest, part)
+                if begin >= skip:
+                    yield part
+                elif self._rows > skip or (self._rows == skip and self.place() != place):
+                    raise _changed()
+        if self._rows < skip:
+            raise _changed()
+
+    def _checked(self, given: Any) -> RowBatch | None:
+        X, y, weights = _unpacked(given)
+        if getattr(X, "shape", (1,))[0] == 0:
+            return None
+        rows = inputs.rows(X, estimator="train")
+        self._note_names(rows.feature_names)
+        codes = self._codes(inputs.labels(y, len(rows)))
+        weights = _weights(weights, len(rows))
+        d = rows.shape[1]
+        if rows.dense is not None:
+            return RowBatch(codes, d, dense=rows.dense, weights=weights, view=rows.view)
+        csr = rows.sparse
+        index = np.result_type(csr.indices.dtype, csr.indptr.dtype)
+        used = slice(int(csr.indptr[-1]))
+        sparse = Sparse(
+            csr.data[used], csr.indices[used].astype(index, copy=False), csr.indptr.astype(index, copy=False)
+        )
+        return RowBatch(codes, d, sparse=sparse, weights=weights, view=rows.view)
+
+    def _note_names(self, names: Sequence[str] | None) -> None:
+        known = self.feature_names
+        if names is None or (known is not None and list(known) == list(names)):
+            return
+        if known is not None and list(names[: len(known)]) != list(known):
+            raise InputError(
+                f"its columns {list(names)[:8]!r} are not those of the batches before, {list(known)[:8]!r}: "
+                "new columns may only follow the known ones"
+            )
+        self.feature_names = names
+
+    def _codes(self, y: NDArray[Any]) -> inputs.Codes:
+        """Codes in the order of first appearance, over all batches."""
+        classes, codes = inputs.encode(y)
+        if self._labels and (classes.dtype.kind in "iufb") != (self._labels[0].dtype.kind in "iufb"):
+            raise InputError(
+                f"its labels are of another kind than those before: {classes[0]!r} and {self._labels[0][0]!r}. "
+                "Use labels of one type"
+            )
+        if classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
+            raise InputError(
+                f"y must hold classes, and {classes[classes != np.floor(classes)][0]} looks like a measurement. "
+                "Cast y to int or str if these are classes"
+            )
+        names = classes.tolist()
+        if any(name not in self._numbers for name in names):
+            _, first = np.unique(codes, return_index=True)
+            for k in np.argsort(first):
+                if names[k] not in self._numbers:
+                    self._numbers[names[k]] = len(self._numbers)
+                    self._labels.append(classes[k : k + 1])
+            if len(self._numbers) >= MAX_CLASSES:
+                raise InputError(f"there are {len(self._numbers):,} classes; at most {MAX_CLASSES - 1:,} are supported")
+        number = np.asarray([self._numbers[name] for name in names], np.int16)
+        return number[codes]
+
+    def place(self) -> dict[str, Any]:
+        """How many rows were read, and their hash."""
+        return {"rows": self._rows, "hash": None if self._digest is None else self._digest.hexdigest()}
+
+    def n_classes(self) -> int:
+        """How many classes were seen so far."""
+        return len(self._numbers)
+
+    def labels(self) -> NDArray[Any]:
+        """The classes, in the order of their appearance."""
+        if not self._labels:
+            return np.empty(0, np.int64)
+        return np.concatenate(self._labels)
+
+    def told(self, classes: Sequence[Any]) -> NDArray[Any]:
+        """Told classes, sorted."""
+        return np.unique(np.asarray(classes))
+
+    def ranks(self, labels: NDArray[Any]) -> list[int]:
+        """Equal labels are the same class."""
+        places = {label: place for place, label in enumerate(labels.tolist())}
+        return [places.get(label, -1) for label in self._numbers]
+
+    def fingerprint(self) -> None:
+        """Nothing tells these rows from others but the rows themselves."""
+        return
+
+    def bytes(self) -> tuple[int, int | None]:
+        """Nothing is read from anywhere."""
+        return 0, None
+
+    def rejected(self) -> int:
+        """Nothing is skipped."""
+        return 0
+
+    def smallest_index(self) -> int | None:
+        """Columns are numbered from 0."""
+        return None
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+class FileSource:
+    """The rows of a stream of files."""
+
+    def __init__(self, stream: Stream) -> None:
+        """Keep the stream, which may be parsing already."""
+        self._stream = stream
+        self._position: Any = None
+
+    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a place."""
+        stream, start = self._stream, None
+        if place is not None:
+            from rosenblatt.streams import Position
+
+            start = Position(**place["position"])
+            stream.smallest_index = place["smallest_index"]
+            columns, names = place["hashed_names"]
+            stream.names_of_hashes = dict(zip(columns, names, strict=True))
+        width = stream.width or 0
+        for batch in stream.batches(start):
+            self._position = batch.position
+            yield RowBatch.of_stream(batch, width)
+
+    def place(self) -> dict[str, Any]:
+        """The position in the files, and what was met on the way."""
+        stream, position = self._stream, self._position
+        return {
+            "position": {name: getattr(position, name) for name in ("file", "offset", "line", "rows")},
+            "classes": stream.classes.keys,
+            "names": stream.feature_names if stream.width is None else None,
+            "hashed_names": [list(stream.names_of_hashes), list(stream.names_of_hashes.values())],
+            "smallest_index": stream.smallest_index,
+        }
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features met so far."""
+        return self._stream.feature_names
+
+    @property
+    def names_of_hashes(self) -> dict[int, str]:
+        """What was hashed into which column."""
+        return self._stream.names_of_hashes
+
+    @property
+    def reading(self) -> ReadingOptions:
+        """How the files are read."""
+        return self._stream.options
+
+    def n_classes(self) -> int:
+        """How many classes were met so far."""
+        return len(self._stream.classes)
+
+    def labels(self) -> NDArray[Any]:
+        """The classes, in the order of their appearance."""
+        return self._stream.classes.values()
+
+    def told(self, classes: Sequence[Any]) -> NDArray[Any]:
+        """Told classes as a file with all of them would have them, sorted."""
+        return np.sort(ClassTable(classes).values())
+
+    def ranks(self, labels: NDArray[Any]) -> list[int]:
+        """Labels that are written differently may be one class."""
+        places = {key_of(label): place for place, label in enumerate(labels)}
+        return [places.get(key, -1) for key in self._stream.classes.keys]
+
+    def fingerprint(self) -> str | None:
+        """Of the files; None for standard input."""
+        return self._stream.fingerprint if self._stream.rewindable else None
+
+    def bytes(self) -> tuple[int, int | None]:
+        """How much of the files was read."""
+        return self._stream.bytes_read(), self._stream.total_bytes
+
+    def rejected(self) -> int:
+        """Lines that were skipped."""
+        return self._stream.rejected
+
+    def smallest_index(self) -> int | None:
+        """Of libsvm files whose base was not told."""
+        options = self._stream.options
+        return self._stream.smallest_index if options.format == "libsvm" and options.index_base is None else None
+
+
+def _is_one_batch(given: Any) -> bool:
+    """Whether this is ``(X, y)`` itself and not a list of such pairs."""
+    return isinstance(given, tuple) and len(given) in (2, 3) and getattr(given[0], "ndim", 0) == 2
+
+
+def _unpacked(given: Any) -> tuple[Any, Any, Any]:
+    if hasattr(given, "X") and hasattr(given, "y"):
+        return given.X, given.y, getattr(given, "sample_weight", None)
+    if isinstance(given, (tuple, list)) and len(given) in (2, 3):
+        return given[0], given[1], given[2] if len(given) == 3 else None
+    raise InputError(f"a batch must be (X, y) or (X, y, sample_weight), got {type(given).__name__}")
+
+
+def _weights(given: Any, n: int) -> inputs.FloatArray | None:
+    """As `inputs.sample_weight`, but a whole batch may have weight 0."""
+    if given is None:
+        return None
+    array = np.asarray(given, np.float64)
+    if array.shape == (n,) and not array.any():
+        return np.zeros(n)
+    return inputs.sample_weight(given, n)
+
+
+def _pieces(batch: RowBatch) -> Iterator[RowBatch]:
+    n = len(batch)
+    step = max(1, min(_MOST_ROWS, _MOST_VALUES * n // max(1, batch.n_values)))
+    if step >= n:
+        yield batch
+        return
+    for first in range(0, n, step):
+        yield batch.part(first, min(first + step, n))
+
+
+def _feed(digest: Any, batch: RowBatch) -> None:
+    parts = [batch.codes, *([batch.dense] if batch.dense is not None else list(batch.sparse or ()))]
+    digest.update(f"{len(batch)} {batch.n_features} {[str(part.dtype) for part in parts]}".encode())
+    for part in [*parts, *([] if batch.weights is None else [batch.weights])]:
+        digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+
+
+def _changed() -> InputError:
+    return InputError(
+        "these are not the rows that the checkpoint was made with: give the same batches again, "
+        "or delete the checkpoint to begin anew"
+    )

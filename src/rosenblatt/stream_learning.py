@@ -1,0 +1,221 @@
+"""Learning from rows whose classes and features are not known beforehand.
+
+One class against the rest, a class that has not appeared yet has the label −1 in every row: all such classes share one
+problem, "never seen", and a new class takes over a copy of it. So the result is, to the bit, that of classes known from
+the start. While there are two classes only and ties are mistakes, the first one's problem is the exact negation of the
+second one's: it sleeps, and is filled in when a third class appears. Weights grow in proportion, so that growing costs
+no more than learning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import _engine
+from rosenblatt.errors import WeightOverflowError
+from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.learning import Choices, Learner, Readout, aligned_zeros
+from rosenblatt.row_batches import RowBatch
+
+NEVER = np.iinfo(np.int64).max
+_WIDE = ("weights", "late_weights")
+_OF_VECTORS = ("intercepts", "late_intercepts")
+_OF_PROBLEMS = ("visits", "updates", "converged")
+
+
+class GrowingLearner(Learner):
+    """A learner whose arrays have room for more features and, unless its classes are told, for more classes.
+
+    ``weights`` may then have more columns than ``n_features`` needs: zeros.
+    """
+
+    def __init__(self, n_told: int | None, *, joint: bool, readout: Readout, tie: str) -> None:
+        super().__init__(n_told or 3, 1, joint=joint and n_told is not None, readout=readout)
+        self.told = n_told is not None
+        self.n_seen = n_told or 0
+        self.first_sleeps = not self.told and tie == "mistake"
+        arrays = {name: getattr(self, name) for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS)}
+        self._rooms: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if array is not None}
+
+    def admit(self, n_seen: int, n_features: int) -> bool:
+        """Make room for more classes or features; whether anything changed."""
+        if n_features <= self.n_features and (self.told or n_seen <= self.n_seen):
+            return False
+        self.n_features = max(self.n_features, n_features)
+        if self.told:
+            self._make_room(self.n_vectors)
+            return True
+        before = self.n_seen
+        self.n_seen = max(before, n_seen)
+        self._make_room(max(3, self.n_seen + 1))
+        if self.first_sleeps and self.n_seen > 2:
+            self._wake_first(min(before, 1))
+        for slot in range(before + 1, self.n_seen + 1):
+            self._copy(before, slot)
+        return True
+
+    def _wake_first(self, twin: int) -> None:
+        """The first class's problem is the negation of the only other one: with 0 less each weight, so that 0 is 0."""
+        self.first_sleeps = False
+        if twin == 0:
+            return  # nothing was learned yet
+        self._copy(twin, 0)
+        for name in (*_WIDE, *_OF_VECTORS):
+            array = getattr(self, name)
+            if array is not None:
+                array[0] = 0.0 - array[0]
+
+    def _copy(self, source: int, to: int) -> None:
+        for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
+            array = getattr(self, name)
+            if array is not None:
+                array[to] = array[source]
+
+    def _make_room(self, n_vectors: int) -> None:
+        rows, columns = self._rooms["weights"].shape
+        if n_vectors > rows or self.n_features > columns:
+            rows = rows if n_vectors <= rows else max(n_vectors, 2 * rows)
+            columns = columns if self.n_features <= columns else -(-max(self.n_features, columns * 3 // 2) // 8) * 8
+            for name, room in self._rooms.items():
+                wide = name in _WIDE
+                larger = aligned_zeros((rows, columns)) if wide else np.zeros(max(rows, len(room)), room.dtype)
+                if wide:
+                    larger[: room.shape[0], : room.shape[1]] = room
+                else:
+                    larger[: len(room)] = room
+                self._rooms[name] = larger
+        self.n_vectors = n_vectors
+        if not self.told:
+            self.n_classes = self.n_problems = n_vectors
+        for name, room in self._rooms.items():
+            setattr(self, name, room[: self.n_problems if name in _OF_PROBLEMS else self.n_vectors])
+
+    def awake(self) -> NDArray[np.bool_]:
+        """The problems that there is something to learn for."""
+        awake = np.ones(self.n_problems, np.bool_)
+        if not self.told:
+            awake[self.n_seen + 1 :] = False
+            awake[0] = not self.first_sleeps
+        return awake
+
+    def settled(self, places: IntArray, n_features: int) -> Learner:
+        """The learner of exactly the classes seen; the k-th of them, in the order of labels, is at ``places[k]``."""
+        n_classes = len(places)
+        learner = Learner(n_classes, n_features, joint=self.joint, readout=self.readout)
+        vectors: Any = slice(None)
+        problems: Any = slice(None)
+        if not self.told:
+            if n_classes == 2 and self.first_sleeps and places[1] == 0:
+                self._wake_first(1)
+            vectors = problems = places[1:] if n_classes == 2 else places
+        columns = slice(0, min(learner.weights.shape[1], self.weights.shape[1]))
+        for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
+            array = getattr(self, name)
+            if array is None:
+                continue
+            if name in _WIDE:
+                getattr(learner, name)[:, columns] = array[vectors, columns]
+            else:
+                getattr(learner, name)[:] = array[problems if name in _OF_PROBLEMS else vectors]
+        return learner
+
+    # For a checkpoint -----------------------------------------------------------------------------------------------
+
+    def growth(self) -> dict[str, Any]:
+        """What the arrays do not tell."""
+        return {"n_seen": self.n_seen, "n_features": self.n_features, "first_sleeps": self.first_sleeps}
+
+    def regrow(self, growth: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Become what `growth` and `to_arrays` told of."""
+        sleeps, self.first_sleeps = growth["first_sleeps"], False
+        self.admit(growth["n_seen"], growth["n_features"])
+        self.first_sleeps = sleeps
+        for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
+            if getattr(self, name) is not None:
+                array = arrays[name]
+                getattr(self, name)[tuple(slice(n) for n in array.shape)] = array
+
+
+class Lesson:
+    """One pass: batch after batch through the engine, with what the engine needs kept from batch to batch.
+
+    ``active`` are the problems that take part; without it, those that a growing learner has awake.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        choices: Choices,
+        class_weight: FloatArray | None = None,
+        *,
+        active: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.learner, self.choices, self.class_weight = learner, choices, class_weight
+        self._active = active
+        self._rule = choices.rule()
+        self._schedule = _engine.Schedule(max_passes=1, threads=choices.threads)
+        self.grown()
+
+    def grown(self) -> None:
+        """Take the learner's arrays anew: it has more classes or features."""
+        learner = self.learner
+        self._weight = np.ones(learner.n_classes) if self.class_weight is None else self.class_weight
+        self._run = np.zeros(learner.n_problems, np.bool_)
+        self._weights = learner.engine_weights(self._run)
+
+    def active(self) -> NDArray[np.bool_]:
+        """The problems that take part and have updates left."""
+        if self._active is not None:
+            active = self._active
+        else:
+            assert isinstance(self.learner, GrowingLearner)
+            active = self.learner.awake()
+        budget = self.choices.max_updates
+        return active if budget is None else active & (self.learner.updates < budget)
+
+    def learn(
+        self,
+        batch: RowBatch,
+        codes: NDArray[np.int16],
+        *,
+        subset: IntArray | None = None,
+        predicted: NDArray[np.int16] | None = None,
+        known_from: IntArray | None = None,
+    ) -> _engine.Outcome:
+        """Learn from a batch, or from the rows of `subset` in their order."""
+        learner = self.learner
+        self._run[:] = self.active()
+        labels = _engine.Labels(
+            codes,
+            n_classes=learner.n_classes,
+            joint=learner.joint,
+            class_weight=self._weight,
+            sample_weight=batch.weights,
+            subset=subset,
+        )
+        return _engine.run(
+            batch.as_wide_as(learner.n_features).view,
+            labels,
+            self._rule,
+            self._schedule,
+            self._weights,
+            keep_log=learner.votes is not None,
+            predicted=predicted,
+            known_from=known_from,
+        )
+
+
+def require_range(learner: Learner) -> None:
+    """Raise if a weight has left the range of float64."""
+    if not learner.is_finite():
+        raise overflow()
+
+
+def overflow() -> WeightOverflowError:
+    """The error for weights or scores beyond float64."""
+    return WeightOverflowError(
+        "the weights or a score grew beyond the range of float64 while learning: scale the features down"
+    )
