@@ -32,7 +32,9 @@ def test_the_changelog_knows_the_version_or_has_unreleased_changes():
     assert f"## [{PROJECT['version']}]" in read("CHANGELOG.md") or "## [Unreleased]" in read("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("extra", ["plot", "parquet", "zstd", "onnx", "service", "spark", "bench", "docs", "dev", "all"])
+@pytest.mark.parametrize(
+    "extra", ["plot", "parquet", "zstd", "onnx", "service", "spark", "bench", "docs", "dev", "all"]
+)
 def test_the_extra_exists(extra):
     assert EXTRAS[extra]
 
