@@ -251,6 +251,24 @@ def test_empty_files_and_other_encodings(tmp_path):
         rb.load(write(tmp_path, "a,y\n"))
 
 
+def test_the_index_that_pandas_wrote_is_not_taken_for_a_feature(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, 2.5], "y": [0, 1]}, index=[10, 20])
+    frame.to_csv(tmp_path / "data.csv")
+    with pytest.raises(FileFormatError, match=r"column 0 has no name, as an index that pandas wrote\. .*ignore=0"):
+        rb.load(tmp_path / "data.csv")
+    assert rb.load(tmp_path / "data.csv", ignore=0)[0].tolist() == [[1.5], [2.5]]
+    assert rb.load(tmp_path / "data.csv", numeric=0)[0].tolist() == [[10, 1.5], [20, 2.5]]
+
+
+def test_long_cells_are_read_and_a_first_line_without_end_is_an_error(tmp_path):
+    words = "word " * 40_000
+    X, y = rb.load(write(tmp_path, f'"{words}""x""",1\nshort,2\n'), text=0, header=False, word_values="count")
+    assert y.tolist() == [1, 2]
+    assert X.max() == 40_000
+    with pytest.raises(FileFormatError, match=r"its first line is longer than 262,144 bytes"):
+        rb.load(write(tmp_path, f"{words * 2},1\n"), text=0, header=False)
+
+
 # Files like the one that was learned from -----------------------------------------------------------------------------
 
 

@@ -209,6 +209,18 @@ def test_rows_without_labels_are_read_where_none_is_needed(tmp_path):
         rb.load(path)
 
 
+def test_a_label_that_says_nothing_is_none_where_none_is_needed(tmp_path):
+    (batch,) = open_stream(write(tmp_path, "nan 1:1\n1 1:2\n"), labelled=False).batches()
+    assert batch.codes.tolist() == [-1, 0]
+
+
+def test_the_number_of_threads_is_checked(tmp_path):
+    with pytest.raises(
+        InputError, match=r"'threads' parameter of reading must be None or an integer of at least 1\. Got"
+    ):
+        rb.load(write(tmp_path, "1 1:1\n"), threads=0)
+
+
 def test_the_fingerprint_tells_files_apart(tmp_path):
     path = write(tmp_path, "1 1:1\n")
     first = open_stream(path).fingerprint

@@ -187,6 +187,14 @@ def test_text_cannot_be_told_to_be_numbers(tmp_path):
         rb.load(tmp_path / "data.parquet", text="b")
 
 
+def test_the_index_that_pandas_wrote_is_not_taken_for_a_feature(tmp_path):
+    frame = pa.table({"a": [1.5, 2.5], "y": [0, 1]}).to_pandas()
+    frame.index = [10, 20]
+    frame.to_parquet(tmp_path / "data.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "data.parquet").names
+    assert rb.load(tmp_path / "data.parquet")[0].tolist() == [[1.5], [2.5]]
+
+
 def test_a_damaged_file_is_an_error(tmp_path):
     (tmp_path / "data.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FileFormatError, match=r"data\.parquet cannot be read as parquet"):

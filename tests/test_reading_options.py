@@ -76,6 +76,7 @@ def test_every_limit_has_its_message(options, message):
         ({"label": ["a"]}, "'label' parameter of reading must be one value"),
         ({"label": {"a": 1}}, "'label' parameter of reading must be the name"),
         ({"bits": 10**30}, "'bits' parameter of reading must be an integer"),
+        ({"label": "\ud800"}, "'label' parameter of reading must be the name"),
         ({"header": 1}, "'header' parameter of reading must be None or True or False"),
     ],
 )

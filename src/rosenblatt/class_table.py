@@ -72,7 +72,7 @@ class ClassTable:
     @property
     def numeric(self) -> bool:
         """Whether all classes are numbers."""
-        return all(_is_number(key) for key in self.keys)
+        return all(is_number(key) for key in self.keys)
 
     def values(self) -> NDArray[Any]:
         """The labels in the order of their appearance: int64 if all are whole numbers, float64 if numbers, else str."""
@@ -122,7 +122,8 @@ def _is_whole(key: str) -> bool:
     return _WHOLE.fullmatch(key) is not None and abs(float(key)) < _EXACT
 
 
-def _is_number(key: str) -> bool:
+def is_number(key: str) -> bool:
+    """Whether the class with this key is a number."""
     if not _NUMBER.fullmatch(key) or abs(float(key)) == float("inf"):
         return False
     return _is_whole(key) or not _WHOLE.fullmatch(key)

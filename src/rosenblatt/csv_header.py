@@ -17,6 +17,7 @@ MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
 
 _BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
 
@@ -49,8 +50,12 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     start = len(_BOM) if head.startswith(_BOM) else 0
     delimiter = options.delimiter or ("\t" if options.format == "tsv" else find_delimiter(first_lines(head)) or ",")
     first, end, lines = _first_record(head, start)
+    if end == len(head) and not whole:
+        raise FileFormatError(
+            f"{where}: its first line is longer than {len(head):,} bytes, so that its columns cannot be found", path, 1
+        )
     try:
-        cells = next(csv.reader([first.decode()], delimiter=delimiter), [])
+        cells = _cells(first.decode(), delimiter)
     except UnicodeDecodeError:
         raise FileFormatError(f"{where}, line {lines}: this is not UTF-8 text", path, lines) from None
     if not first.strip():
@@ -81,6 +86,20 @@ def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
     return b"", len(head), lines
 
 
+def _cells(record: str, delimiter: str) -> list[str]:
+    """The cells of one record, however long they are (the csv module sets a limit)."""
+    cells, place = [], 0
+    while True:
+        quoted = _QUOTED.match(record, place)
+        start = quoted.end() if quoted else place
+        end = record.find(delimiter, start)
+        rest = record[start : end if end >= 0 else len(record)]
+        cells.append(quoted[1].replace('""', '"') + rest if quoted else rest)
+        if end < 0:
+            return cells
+        place = end + 1
+
+
 def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[list[str]]:
     """The first rows that have the right number of cells."""
     if not whole:
@@ -101,7 +120,7 @@ def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], option
     refs = (options.label, options.weight, *options.numeric, *options.categorical, *options.text, *options.ignore)
     if any(isinstance(ref, str) for ref in refs):
         return True
-    if any(_is_number(cell) or cell in MISSING for cell in cells) or len(set(cells)) < len(cells):
+    if any(_is_number(cell) or (cell and cell in MISSING) for cell in cells) or len(set(cells)) < len(cells):
         return False
     if any(cell.strip().lower() in LABEL_NAMES for cell in cells):
         return True

@@ -168,10 +168,15 @@ def require_same_columns(first: Layout, other: Layout) -> None:
     raise theirs.error(f"it has no column {missing!r}, but {ours.where} has: files read as one must agree")
 
 
+def says_nothing(label: bytes) -> bool:
+    """Whether a label says that there is none."""
+    return label == b"" or label.lower() in (b"nan", b"+nan", b"-nan")
+
+
 def require_labels(tokens: list[bytes], part: OpenFile, raw: Any, rows: int, known: int) -> None:
     """Raise if a new label says that there is none."""
     for number, token in enumerate(tokens, known):
-        if token == b"" or token.lower() in (b"nan", b"+nan", b"-nan"):
+        if says_nothing(token):
             row = rows - raw.n_rows + int((raw.labels == number).argmax())
             raise FileFormatError(
                 f"{part.source.name}: the label of row {row} (the first is row 0) is {token.decode()!r}: "

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.class_table import is_number
 from rosenblatt.errors import FileFormatError, InputError, counted
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.sources import PathLike
@@ -87,7 +88,7 @@ def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **o
 
 
 def _arrays(stream: Stream) -> Iterator[Batch]:
-    base, n_features, numeric = stream.options.index_base, stream.width or 0, True
+    base, n_features, labels = stream.options.index_base, stream.width or 0, _Labels(stream)
     finds_base = stream.options.format == "libsvm" and base is None
     for batch in stream.batches():
         first = batch.position.rows - batch.n_rows
@@ -98,25 +99,31 @@ def _arrays(stream: Stream) -> Iterator[Batch]:
                 f"{_file_of(stream, batch)}: an index 0 is in rows {first} to {batch.position.rows - 1}, but none "
                 "in those before, so that indices were taken to begin at 1. Say index_base=0 (--index-base 0)"
             )
-        numeric = _labels_so_far(stream, batch, numeric)
         shift = 1 if finds_base and base == 1 else 0
         n_features = max(n_features, batch.n_features - shift)
-        y = stream.classes.values()[batch.codes]
-        yield Batch(_matrix(batch, n_features, shift), y, batch.weights, first)
+        yield Batch(_matrix(batch, n_features, shift), labels.of(batch), batch.weights, first)
     _warn_of_rejected(stream)
 
 
-def _labels_so_far(stream: Stream, batch: StreamBatch, numeric: bool) -> bool:
-    """Whether all labels are numbers; it may not end after a batch whose labels were given as numbers."""
-    still = stream.classes.numeric
-    first = batch.position.rows - batch.n_rows
-    if numeric and not still and first > 0:
-        text = next(key for key in stream.classes.keys if not key.lstrip("+-").isdigit())
-        raise FileFormatError(
-            f"{_file_of(stream, batch)}: the label {text!r:.60} comes after {counted(first, 'row')} whose labels were "
-            "numbers. rosenblatt.load reads such a file as a whole, with all labels as text"
-        )
-    return still
+class _Labels:
+    """The labels of batches, looked up again only where there are new classes."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.values = stream.classes.values()
+
+    def of(self, batch: StreamBatch) -> NDArray[Any]:
+        if len(self.values) < len(self.stream.classes):
+            first, before = batch.position.rows - batch.n_rows, self.values
+            self.values = self.stream.classes.values()
+            if first > 0 and before.dtype.kind != "U" and self.values.dtype.kind == "U":
+                text = next(key for key in self.stream.classes.keys if not is_number(key))
+                raise FileFormatError(
+                    f"{_file_of(self.stream, batch)}: the label {text!r:.60} comes after {counted(first, 'row')} whose "
+                    "labels were numbers. rosenblatt.load reads such a file as a whole, with all labels as text"
+                )
+        labels: NDArray[Any] = self.values[batch.codes]
+        return labels
 
 
 def _matrix(batch: StreamBatch, n_features: int, shift: int) -> Any:

@@ -191,7 +191,9 @@ def _columns(given: Any, name: str) -> tuple[ColumnRef, ...]:
 
 
 def _is_column(value: Any) -> bool:
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    if isinstance(value, str):  # half of a surrogate pair, which JSON can hold, is no text
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_delimiter(value: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import sources
 from rosenblatt.class_table import ClassTable
 from rosenblatt.errors import InputError, counted
+from rosenblatt.limits import check_parameters, integer
 from rosenblatt.open_files import (
     OpenFile,
     describe,
@@ -22,6 +23,7 @@ from rosenblatt.open_files import (
     require_labels,
     require_one_format,
     require_same_columns,
+    says_nothing,
 )
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.rejected_lines import RejectedLines
@@ -97,6 +99,7 @@ class Stream:
         chunk: int = CHUNK,
     ) -> None:
         """Open the first file, find out what it is, and begin to parse it in the background."""
+        check_parameters("reading", {"threads": threads}, {"threads": integer(1, none=True)})
         self.files, self.classes = list(files), ClassTable(classes)
         self.smallest_index, self.rejected = -1, 0
         self.names_of_hashes: dict[int, str] = {}
@@ -253,8 +256,9 @@ class Stream:
             import numpy as np
 
             tokens = part.reader.labels(len(self._codes))
-            require_labels(tokens, part, raw, rows, len(self._codes))
-            self._codes += [self.classes.code(token) for token in tokens]
+            if self._labelled:
+                require_labels(tokens, part, raw, rows, len(self._codes))
+            self._codes += [-1 if says_nothing(token) else self.classes.code(token) for token in tokens]
             same = self._codes == list(range(len(self._codes)))
             self._lookup = None if same else np.asarray([*self._codes, -1], np.int32)
         return labels if self._lookup is None else self._lookup[labels]

@@ -146,6 +146,11 @@ def columns_of(
         tell(label, Kind.LABEL, "label")
     if options.others == "find":
         for place, kind in enumerate(found):
+            if place not in kinds and header.told and not header.names[place].strip():
+                raise header.error(
+                    f"column {place} has no name, as an index that pandas wrote. Leave it out: ignore={place} "
+                    f"(--ignore {place}), or use it: numeric={place}"
+                )
             if kinds.setdefault(place, kind) is Kind.NUMBER and place not in numbers:
                 numbers.append(place)
         if not options.numeric:

@@ -7,6 +7,7 @@ features have the very columns that the same table as CSV has.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 1 << 16  # in a batch
 _BUFFER = 1 << 20  # bytes that pyarrow reads at once, instead of whole column chunks
+_INDEX = re.compile(r"__index_level_\d+__")  # pandas keeps the index of a frame so: it is not a feature
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
@@ -32,8 +34,10 @@ def table_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> 
     """The columns of a table, by their names and types."""
     table = _open(source, options)
     header = Header(source.path, source.name, tuple(table.schema.names), True)
-    kinds = [_kind(column.type) for column in table.schema]
-    columns, resolved = columns_of(header, [kind or Kind.NUMBER for kind in kinds], options, labelled=labelled)
+    kinds = [
+        Kind.IGNORED if _INDEX.fullmatch(column.name) else _kind(column.type) or Kind.NUMBER for column in table.schema
+    ]
+    columns, resolved = columns_of(header, kinds, options, labelled=labelled)
     _check_types(columns, table.schema)
     return Layout(resolved, columns)
 
