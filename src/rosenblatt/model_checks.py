@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -101,8 +102,9 @@ def entries_of(estimator: Any, *, trained: bool = False) -> dict[str, tuple[type
     """What the JSON of an estimator holds, and of which type each entry is."""
     if estimator not in MARGINS:
         learned = {"n_iter_": (int,), "converged_": (bool,), "separates_": (bool, type(None))}
-        return _STATE | learned | (_TRAINED if trained else {})
-    return _STATE | {"gap_": (float,)} | ({"n_iter_": (int,)} if "slack" in MARGINS[estimator] else {})
+    else:
+        learned = {"gap_": (float,)} | ({"n_iter_": (int,)} if "slack" in MARGINS[estimator] else {})
+    return _STATE | learned | (_TRAINED if trained else {})
 
 
 def is_fitted(model: Any) -> bool:
@@ -138,8 +140,9 @@ def _names(state: dict[str, Any]) -> list[str] | None:
 
 
 def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
-    """Check a perceptron in a file without scikit-learn: its parts, under the names of a `TrainedModel`."""
-    require(state["estimator"] not in MARGINS, "it is no perceptron")
+    """Check a model in a file without scikit-learn: its parts, under the names of a `TrainedModel`."""
+    if state["estimator"] in MARGINS:
+        return _check_margins(state, dict(tensors))
     arrays = dict(tensors)
     classes, parameters, d = _classes(state, arrays), _parameters(state), state["n_features_in_"]
     joint = parameters["multi_class"] == "joint" and len(classes) > 2
@@ -156,6 +159,33 @@ def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         "mistakes_per_pass": mistakes,
         "converged": state["converged_"],
         "separates": state["separates_"],
+        "feature_names": _names(state),
+        "reading": _trained_entries(state, len(classes)) if trained else None,
+        "training": state["training"] if trained else None,
+        "names_of_hashes": _hashed_names(state["hashed_names"]) if trained else {},
+    }
+
+
+def _check_margins(state: dict[str, Any], arrays: Tensors) -> dict[str, Any]:
+    """The same of a margin classifier: its hyperplanes as the vectors of a perceptron, which predict alike."""
+    classes = _classes(state, arrays)
+    found = SimpleNamespace(classes_=classes, n_features_in_=state["n_features_in_"], _keep_certificates=lambda each: 0)
+    _restore_margins(found, state, arrays)
+    k, d = found.coef_.shape
+    weights = np.zeros((k, -(-d // _LANES) * _LANES))
+    weights[:, :d] = found.coef_
+    nothing = np.zeros(k, np.int64)
+    vectors = {"weights": weights, "intercepts": found.intercept_, "visits": nothing, "updates": nothing.copy()}
+    trained = "training" in state
+    return {
+        "estimator": state["estimator"],
+        "parameters": {"tie": "mistake", "fit_intercept": True, "multi_class": "ovr"},
+        "classes": classes,
+        "arrays": vectors | {"converged": np.zeros(k, np.bool_)},
+        "n_features": d,
+        "mistakes_per_pass": np.zeros(0, np.int64),
+        "converged": False,
+        "separates": None,
         "feature_names": _names(state),
         "reading": _trained_entries(state, len(classes)) if trained else None,
         "training": state["training"] if trained else None,

@@ -176,7 +176,11 @@ def load(
     (array([[1.5, 2. ],
            [3. , 1. ]]), array(['cat', 'dog'], dtype='<U3'))
     """
-    stream = open_stream(path, ReadingOptions(**options), threads=threads)
+    return load_stream(open_stream(path, ReadingOptions(**options), threads=threads))
+
+
+def load_stream(stream: Stream) -> tuple[Any, NDArray[Any]]:
+    """All rows of a stream as `load` gives them; afterwards the stream knows what was found on the way."""
     whole = _Whole(stream)
     for batch in stream.batches():
         whole.add(batch)
@@ -185,7 +189,7 @@ def load(
     if whole.weighted:
         warnings.warn(
             "the file has sample weights, which load leaves out: rosenblatt.read gives them with each batch",
-            stacklevel=2,
+            stacklevel=3,
         )
     _warn_of_rejected(stream)
     return whole.matrix(), stream.classes.values()[whole.codes.array()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -177,6 +178,7 @@ class TrainedModel:
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What a model file holds of it, but for the classes: JSON and arrays."""
+        self._require_perceptron()
         tensors = dict(self.learner.to_arrays()) | {"mistakes_per_pass": self.mistakes_per_pass_}
         state = {
             "estimator": self.estimator,
@@ -197,6 +199,10 @@ class TrainedModel:
         reading = None if self.reading is None else self.reading.to_plain()
         return {"reading": reading, "training": self.training, "hashed_names": hashed}
 
+    def _require_perceptron(self) -> None:
+        if self.estimator not in READOUTS:
+            raise InputError(f"this is only what predicts of a {self.estimator}: load_model has all of it")
+
     def to_estimator(self) -> Any:
         """The same model as a scikit-learn estimator: `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`.
 
@@ -205,6 +211,7 @@ class TrainedModel:
         estimator
             Fitted; `partial_fit` goes on where the run ended. ``reading_`` says how the files were read.
         """
+        self._require_perceptron()
         home = importlib.import_module(HOMES[self.estimator])  # which imports scikit-learn
         model = getattr(home, self.estimator)(**self.parameters)
         model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
@@ -220,12 +227,13 @@ class TrainedModel:
 
 
 def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
-    """Read a perceptron that `save` wrote, without scikit-learn: ready to predict.
+    """Read a model that `save` wrote, without scikit-learn: ready to predict.
 
     Parameters
     ----------
     path : str or path
-        The file: of a `TrainedModel`, or of a `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`.
+        The file: of a `TrainedModel`, or of any of the estimators. Of a margin classifier only what predicts is kept:
+        `load_model` has the rest.
 
     Returns
     -------
@@ -234,10 +242,10 @@ def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
     Raises
     ------
     ModelFileError
-        The file is damaged or was edited, is not a perceptron, or was written by a newer version.
+        The file is damaged or was edited, is not a model, or was written by a newer version.
     """
     parts = read_with(check_trained, path)
-    readout: Readout = READOUTS[parts["estimator"]]  # type: ignore[assignment]
+    readout: Readout = READOUTS.get(parts["estimator"], "last")  # type: ignore[assignment]
     learner = Learner.from_arrays(parts["arrays"], len(parts["classes"]), parts["n_features"], readout=readout)
     return TrainedModel(
         parts["estimator"],
@@ -252,6 +260,30 @@ def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
         feature_names=parts["feature_names"],
         names_of_hashes=parts["names_of_hashes"],
     )
+
+
+def remember_reading(
+    model: Any,
+    reading: ReadingOptions,
+    counts: Sequence[int],
+    *,
+    feature_names: Sequence[str] | None = None,
+    names_of_hashes: Mapping[int, str] | None = None,
+    rejected: int = 0,
+) -> None:
+    """Tell an estimator that was fitted on the rows of files how they were read, so that its model file says so, too.
+
+    `counts` are the rows of each class.
+    """
+    names = names_of_hashes or {}
+    rows = int(sum(counts))
+    training = {"rows": rows, "counts": list(counts), "progressive_right": None, "learned": rows, "held_out": 0}
+    training |= {"held_out_right": None, "rejected": rejected, "sorted_by_label": False}
+    hashed = {"columns": list(names), "names": list(names.values())} if names else None
+    if feature_names is not None:
+        model.feature_names_in_ = np.asarray(feature_names, dtype=object)
+    model.reading_ = reading
+    model._trained = {"reading": reading.to_plain(), "training": training, "hashed_names": hashed}
 
 
 def estimator_of(readout: Readout) -> str:
