@@ -1,9 +1,12 @@
 """The command ``rosenblatt``: what it prints, where, and with which exit code."""
 
+import dataclasses
 import json
+import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import click
@@ -12,14 +15,20 @@ from click.testing import CliRunner
 
 import rosenblatt
 from rosenblatt import command_line, demo
+from rosenblatt.commands import reading
 from rosenblatt.errors import InputError
+from rosenblatt.reading_options import ReadingOptions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-NAMES = sorted(command_line.commands.commands)
+NAMES = list(command_line.NAMES)
 
 
 def run(*arguments):
     return CliRunner().invoke(command_line.commands, arguments, prog_name="rosenblatt")
+
+
+def command(name):
+    return command_line.commands.get_command(click.Context(command_line.commands), name)
 
 
 def test_version():
@@ -32,6 +41,7 @@ def test_help_has_every_command_examples_and_exit_codes():
     for name in NAMES:
         assert re.search(rf"^  {name}  ", result.output, re.MULTILINE)
     assert "Examples:\n    rosenblatt demo " in result.output
+    assert max(map(len, result.output.splitlines())) <= 80
     for code in (0, 1, 2, 130):
         assert re.search(rf"^    {code} +\w", result.output, re.MULTILINE)
 
@@ -49,7 +59,7 @@ def test_help_of_a_command_has_examples_and_exit_codes(name):
 def test_every_command_and_option_is_documented(name):
     pages = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     assert f"rosenblatt {name}" in pages, f"docs/ do not mention `rosenblatt {name}`"
-    for option in command_line.commands.commands[name].params:
+    for option in command(name).params:
         if isinstance(option, click.Option):
             assert option.opts[0] in pages, f"docs/ do not mention {option.opts[0]} of `rosenblatt {name}`"
 
@@ -63,6 +73,36 @@ def test_help_loads_neither_numpy_nor_rich():
         "sys.exit(bool({'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_speaks_json(name):
+    assert "--json" in [option for parameter in command(name).params for option in parameter.opts]
+
+
+def test_an_option_has_one_meaning_in_all_commands():
+    helps = {}
+    for name in NAMES:
+        for parameter in command(name).params:
+            if isinstance(parameter, reading.ReadingOption) or parameter.name in ("as_json", "quiet"):
+                helps.setdefault(parameter.opts[0], set()).add(parameter.help)
+    assert all(len(texts) == 1 for texts in helps.values()) and len(helps) > 20
+
+
+def test_the_reading_options_are_those_of_the_library():
+    fields = {field.name for field in dataclasses.fields(ReadingOptions)}
+    options = {parameter.name for parameter in command("train").params if isinstance(parameter, reading.ReadingOption)}
+    assert options == fields == set(reading.FIELDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_commands(shell):
+    current = "ce" if shell == "fish" else "1"  # fish hands over the word itself
+    environment = os.environ | {"COMP_WORDS": "rosenblatt ce", "COMP_CWORD": current}
+    environment["_ROSENBLATT_COMPLETE"] = f"{shell}_complete"
+    program = "from rosenblatt.command_line import main; main()"
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert "certify" in made.stdout and "demo" not in made.stdout
 
 
 def test_python_dash_m():
@@ -118,3 +158,29 @@ def test_control_c_ends_with_130_and_without_a_traceback(monkeypatch):
     result = run("demo")
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "error, message",
+    [
+        (FileNotFoundError(2, "No such file or directory", "x.svm"), "x.svm: No such file or directory"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (MemoryError(), "this needs more memory than there is; train and predict read files in constant memory"),
+    ],
+)
+def test_what_the_machine_refuses_is_a_message_and_ends_with_1(monkeypatch, error, message):
+    def fails(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(demo, "measure", fails)
+    result = run("demo")
+    assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
+
+
+def test_a_warning_of_the_library_is_a_line_without_the_place_in_its_source(monkeypatch):
+    def warns(*arguments, **options):
+        warnings.warn("mind the gap", UserWarning, stacklevel=1)
+        raise InputError("enough")
+
+    monkeypatch.setattr(demo, "measure", warns)
+    assert run("demo").stderr == "Warning: mind the gap\nError: enough\n"

@@ -1,13 +1,14 @@
 """The command ``rosenblatt``: a client of the public names, without mathematics of its own.
 
 A command reads its arguments, calls the library and shows the answer: as a report for people, or with
-``--json`` for programs. Whatever it needs is imported inside it, so that ``rosenblatt --help`` loads neither
-numpy nor scikit-learn.
+``--json`` for programs. Each is a module of `rosenblatt.commands`, which is loaded when it is asked for; whatever
+it needs of the library is imported inside it, so that ``rosenblatt --help`` loads neither numpy nor scikit-learn.
 """
 
 from __future__ import annotations
 
-import sys
+import importlib
+import warnings
 from typing import Any
 
 import click
@@ -17,97 +18,90 @@ from rosenblatt.errors import RosenblattError
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
+NAMES = ("certify", "verify", "train", "predict", "convert", "demo")
+
 EXIT_CODES = """\b
 Exit codes:
   0    done
-  1    it failed, and the message says why
+  1    it failed, and the message says why; or the answer is no, where
+       a command says so (certify --check, verify)
   2    the command was not understood: wrong name, option or argument
   130  interrupted with Ctrl-C
 """
 
 EXAMPLES = """\b
 Examples:
-  rosenblatt demo                      four real data sets, what was learned
-  rosenblatt demo --json > demo.json   the same facts for a program
-  rosenblatt demo --help               what a command does, and its options
+  rosenblatt demo                        four real data sets, what was learned
+  rosenblatt certify flowers.csv         can a hyperplane separate them?
+  rosenblatt train data.svm -o model     learn from a file of any size
+  rosenblatt predict model new.svm       the label of each row
+  rosenblatt train --help                what a command does, and its options
+"""
+
+COMPLETION = """\b
+Completion of commands and options with the tab key, in bash (also zsh, fish):
+  eval "$(_ROSENBLATT_COMPLETE=bash_source rosenblatt)"
 """
 
 
 class Commands(click.Group):
-    """A group whose commands end foreseen errors with a message and an exit code, never with a traceback."""
+    """Commands that are loaded when asked for, and end foreseen errors with a message and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which they are used."""
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, from its module."""
+        if cmd_name not in NAMES:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"rosenblatt.commands.{cmd_name}"), cmd_name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the chosen command."""
-        try:
-            return super().invoke(ctx)
-        except RosenblattError as error:
-            raise click.ClickException(str(error)) from error
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+        """Run the chosen command; what goes wrong is a message, never a traceback."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except RosenblattError as error:
+                raise click.ClickException(str(error)) from error
+            except MemoryError as error:
+                raise click.ClickException(
+                    "this needs more memory than there is; train and predict read files in constant memory"
+                ) from error
+            except BrokenPipeError:
+                raise  # whoever read the output has seen enough: click ends quietly
+            except OSError as error:
+                raise click.ClickException(_in_words(error)) from error
+            except KeyboardInterrupt:
+                click.echo("interrupted", err=True)
+                ctx.exit(INTERRUPTED)
 
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"{EXAMPLES}\n{EXIT_CODES}",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog=f"{EXAMPLES}\n{EXIT_CODES}\n{COMPLETION}",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="rosenblatt", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Learn linear classifiers from their mistakes."""
+    """Learn linear classifiers from their mistakes, and prove what can be said.
 
-
-@commands.command(
-    epilog="""\b
-Examples:
-  rosenblatt demo
-  rosenblatt demo --passes 1000000     a longer run on breast cancer
-  rosenblatt demo --json | jq '.data_sets[].held_out'
-
-\b
-Exit codes:
-  0  done, whether or not the data could be separated
-     (rosenblatt --help has the others)
-"""
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON, for programs.")
-@click.option(
-    "--passes",
-    metavar="N",
-    type=click.IntRange(1, 10_000_000),
-    default=100_000,
-    show_default=True,
-    help="Passes over breast cancer; its standardised features get ten times as many.",
-)
-def demo(as_json: bool, passes: int) -> None:
-    """Learn four real data sets, and report what was learned.
-
-    Iris, breast cancer and digits come with scikit-learn, so nothing is downloaded. For each: passes,
-    mistakes, whether learning converged, whether the hyperplane separates and by what margin, and the
-    accuracy on held-out rows of the last vector, the average and the vote. Seeded: every run gives the same
-    facts, and only the times differ.
+    From files of any size: libsvm, CSV, TSV, JSON lines, Vowpal Wabbit's text, Parquet and Arrow, also compressed
+    (gzip, zstandard, xz), several at once, or standard input.
     """
-    from rich.console import Console
-
-    from rosenblatt import demo as demonstration
-
-    with Console(stderr=True).status("") as status:  # silent unless standard error is a terminal
-        facts = demonstration.measure(passes, progress=lambda step: status.update(f"learning {step}"))
-    if as_json:
-        click.echo(facts.to_json())
-    else:
-        demonstration.show(facts, _console())
 
 
-def _console() -> Any:
-    """Standard output: as wide as the terminal, within reason, or 80 columns of plain text."""
-    from rich.console import Console
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)
 
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a character that cannot be shown must not end it
-    console = Console(highlight=False)
-    console.width = min(console.width, 100) if console.is_terminal else 80
-    return console
+
+def _in_words(error: OSError) -> str:
+    """Which file, and what about it."""
+    why = error.strerror or str(error)
+    return f"{error.filename}: {why}" if error.filename is not None else why
 
 
 def main() -> None:

@@ -1,0 +1,227 @@
+"""``rosenblatt certify``: can a hyperplane separate the classes of a file? The answer comes with its proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rosenblatt.commands import output, output_files
+from rosenblatt.commands.reading import ReadingCommand, as_arguments, reading_options, whole
+
+if TYPE_CHECKING:
+    from rosenblatt.commands.examples import Examples
+
+NOT_SEPARABLE = 1
+_PATIENCE = 10_000_000  # mistakes that one can wait for
+
+
+@click.command(
+    cls=ReadingCommand,
+    short_help="Prove that a hyperplane separates the classes, or that none does.",
+    epilog="""\b
+Examples:
+  rosenblatt certify flowers.csv --label kind
+  rosenblatt certify data.svm -o certificate.json
+  rosenblatt certify data.svm --check --quiet && echo separable
+
+\b
+Exit codes:
+  0  answered, or undecided; with --check: separable
+  1  with --check: not separable, or undecided
+     (rosenblatt --help has the others)
+""",
+)
+@click.argument("data", nargs=-1, required=True)
+@click.option("-o", "--output", "path", metavar="FILE", help="Write the certificate (JSON), for verify.")
+@click.option("--check", is_flag=True, help="Exit with 1 unless it is proved separable.")
+@click.option(
+    "--multi-class",
+    type=click.Choice(["ovr", "ovo", "joint"]),
+    default="ovr",
+    show_default=True,
+    help="Three classes or more: each against the rest, each pair, or all at once.",
+)
+@click.option("--no-intercept", is_flag=True, help="Only hyperplanes through the origin.")
+@click.option("--gap", metavar="G", type=float, default=1e-6, show_default=True, help="How near the largest margin.")
+@click.option("--exact/--no-exact", default=None, help="In exact fractions, or never; found by size if not given.")
+@click.option("--time-limit", metavar="SECONDS", type=float, help="Undecided after that, with the bounds reached.")
+@click.option("--threads", metavar="N", type=whole(1), help="At most so many; the answer is the same for any.")
+@output.quiet_option
+@output.json_option
+@reading_options
+def certify(
+    data: tuple[str, ...],
+    path: str | None,
+    check: bool,
+    multi_class: Any,
+    no_intercept: bool,
+    gap: float,
+    exact: bool | None,
+    time_limit: float | None,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+    reading: dict[str, Any],
+) -> None:
+    """Prove that a hyperplane separates the classes of DATA, or that none does.
+
+    Separable: the margin between proved bounds, the rows it rests on, and the most mistakes that a perceptron can
+    make. Not separable: a few rows that no hyperplane separates. DATA (one file, several, a glob, or - for standard
+    input) is read whole into memory.
+    """
+    import rosenblatt as rb
+    from rosenblatt.commands.examples import SHOWN_ROWS, load_examples
+
+    output_files.require_writable(path, data)
+    with output.waiting() as now:
+        now("reading")
+        examples = load_examples(data, reading, threads)
+        now(f"looking for a proof about {len(examples.y):,} rows")
+        certificate: Any = rb.certify(
+            examples.X,
+            examples.y,
+            fit_intercept=not no_intercept,
+            gap=gap,
+            exact="auto" if exact is None else exact,
+            time_limit=time_limit,
+            n_jobs=threads,
+            multi_class=multi_class,
+        )
+    if path is not None:
+        with output_files.written(path) as file:
+            file.write(f"{certificate.to_json()}\n".encode())
+    if as_json or not quiet:
+        most = None if as_json else SHOWN_ROWS
+        examples.locate([row for _, rows in _rows_named(certificate) for row in rows[:most]])
+    if as_json:
+        output.say_json(_facts(certificate, examples, path))
+    elif not quiet:
+        _report(certificate, examples, data, path, reading)
+    if check and certificate.separable is not True:
+        raise click.exceptions.Exit(NOT_SEPARABLE)
+
+
+# For people -----------------------------------------------------------------------------------------------------------
+
+
+def _report(
+    certificate: Any, examples: Examples, data: tuple[str, ...], path: str | None, reading: dict[str, Any]
+) -> None:
+    output.say(output.wrapped(examples.in_words()))
+    output.say()
+    for line in _verdict(certificate):
+        output.say(line)
+    for title, numbers in _rows_named(certificate):
+        output.say()
+        output.say(output.heading(title))
+        for line in examples.shown(numbers):
+            output.say(line)
+    output.say()
+    for line in _next(certificate, data, path, reading):
+        output.say(line)
+
+
+def _verdict(certificate: Any) -> list[str]:
+    """What is proved, without the advice for those who write Python."""
+    from rosenblatt import certificate_words
+
+    if hasattr(certificate, "items"):
+        return str(certificate).splitlines()
+    sentences = [line for line in certificate_words.sentences(certificate) if not line.startswith("Next: ")]
+    return certificate_words.wrapped(
+        line.replace("; check it with verify(X, y).", ".") for line in sentences
+    ).splitlines()
+
+
+def _next(certificate: Any, data: tuple[str, ...], path: str | None, reading: dict[str, Any]) -> list[str]:
+    """What to do now, as commands."""
+    same = [*data, *as_arguments(reading)]
+    words, why = _advice(certificate, same)
+    first, *more = output.command_lines(["rosenblatt", *words])
+    lines = [f"Next: {first}", *more, *output.wrapped(f"      ({why})", 7).splitlines()]
+    if path is None:
+        return [*lines, "      -o FILE keeps the certificate, for rosenblatt verify"]
+    first, *more = output.command_lines(["rosenblatt", "verify", path, *same])
+    return [*lines, f"      {first}", *more, "      (anyone can check the certificate)"]
+
+
+def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
+    """A command, and why."""
+    joint = ["--multi-class", "joint"] if hasattr(certificate, "rivals") else []
+    model = ["train", *same, "-o", "MODEL"]
+    if certificate.separable is None:
+        return ["certify", *same, "--exact"], "exact fractions decide what floats do not, given time"
+    if certificate.separable and getattr(certificate, "mistake_bound", 0) <= _PATIENCE:
+        return [*model, "--passes", "1000", *joint], "a perceptron comes to rest on these rows"
+    if certificate.separable:
+        return [*model, "--algorithm", "max-margin"], "so small a margin may take a perceptron very long"
+    if not getattr(certificate, "fit_intercept", True):
+        return ["certify", *same], "without --no-intercept: a hyperplane with an offset may separate them"
+    average = [*model, "--average", "--passes", "10", "--shuffle", *joint]
+    if getattr(certificate, "duplicates", False):
+        return average, "but look at these rows first: a label may be wrong, or a feature missing"
+    return average, "the average is made for rows that cannot be separated; so is --algorithm soft-margin"
+
+
+def _rows_named(certificate: Any) -> list[tuple[str, list[int]]]:
+    """The rows that prove it, under a title; of a table those of each class that cannot be separated."""
+    if hasattr(certificate, "items"):
+        return [
+            (f"The rows that prove it of {_question(key)}", own.points.tolist())
+            for key, own in certificate.items()
+            if own.separable is False
+        ]
+    if certificate.separable is False:
+        pairs = getattr(certificate, "pairs", None)
+        rows = certificate.points.tolist() if pairs is None else list(dict.fromkeys(row for row, _ in pairs))
+        return [("The rows that prove it", rows)]
+    if certificate.separable:
+        support = certificate.support
+        if len(support) == 0:
+            return []
+        rows = list(dict.fromkeys(row for row, _ in support)) if isinstance(support, tuple) else support.tolist()
+        return [("The rows that it rests on", rows)]
+    return []
+
+
+def _question(key: Any) -> str:
+    names = [output.shortened(str(name), 30) for name in (key if isinstance(key, tuple) else (key,))]
+    return " and ".join(names) if len(names) > 1 else f"{names[0]} and the rest"
+
+
+# For programs ---------------------------------------------------------------------------------------------------------
+
+
+def _facts(certificate: Any, examples: Examples, path: str | None) -> dict[str, Any]:
+    facts: dict[str, Any] = examples.facts() | {"separable": certificate.separable, "certificate": path}
+    if hasattr(certificate, "items"):
+        keys = [list(map(_plain, key)) if isinstance(key, tuple) else _plain(key) for key in certificate]
+        each = [_facts_of(own, examples) for own in certificate.values()]
+        return facts | {"certificates": [{"classes": key} | own for key, own in zip(keys, each, strict=True)]}
+    return facts | _facts_of(certificate, examples)
+
+
+def _facts_of(certificate: Any, examples: Examples) -> dict[str, Any]:
+    facts = {"separable": certificate.separable, "proof": certificate.proof, "text": str(certificate)}
+    if certificate.separable is None:
+        bounds = {"margin_at_least": certificate.lower, "margin_at_most": certificate.upper}
+        return facts | {name: _finite(value) for name, value in bounds.items()} | {"why": certificate.why}
+    ((_, rows),) = _rows_named(certificate) or [("", [])]
+    named = [examples.fact_of_row(row) for row in rows]
+    if certificate.separable is False:
+        return facts | {"rows_that_prove_it": named, "weights": [str(weight) for weight in certificate.weights]}
+    return facts | {
+        "margin_at_least": certificate.margin,
+        "margin_at_most": _finite(certificate.margin_upper_bound),
+        "mistake_bound": _finite(certificate.mistake_bound),
+        "support": named,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None  # JSON has no infinity
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label

@@ -1,0 +1,217 @@
+"""What ``rosenblatt convert`` does: from one format to another, row by row, in constant memory.
+
+A table that becomes a table is copied cell by cell (`table_copy`). Everything else goes the way that training would
+see it: features with numbers or names, and labels (`_convert_examples`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from rosenblatt.commands import example_files, output_files
+from rosenblatt.commands.compressed_files import compressed
+from rosenblatt.commands.example_files import Rows
+from rosenblatt.errors import InputError
+
+TABLES = ("csv", "tsv", "parquet", "arrow")
+_NAMED = ("json", "vw")
+_MOST_COLUMNS = 16_384
+_ENDINGS = ".svm, .csv, .tsv, .jsonl, .vw, .parquet or .arrow"
+
+
+def target_format(target: str, told: str | None) -> str:
+    """The format of the output: told, or from its name."""
+    from rosenblatt.formats_found import format_of_name
+
+    found = told or format_of_name(target)
+    if found is None:
+        what = "standard output has no name" if target == output_files.STANDARD_OUTPUT else f"the name {target}"
+        tells = f"{what} that tells its format" if target == "-" else f"{what} does not tell its format"
+        raise click.UsageError(f"{tells}: say --to FORMAT, or end the name with {_ENDINGS}")
+    return found
+
+
+def convert(source: str, target: str, kind: str, reading: dict[str, Any], threads: int | None) -> dict[str, Any]:
+    """Convert a file; the facts of the report."""
+    found = _table_in(source, reading) if kind in TABLES else None
+    facts: dict[str, Any] = {"input": source, "output": target, "from": found, "to": kind}
+    if found is not None:
+        from rosenblatt.commands.table_copy import copy_table
+
+        with opened_output(target) as file:
+            return facts | copy_table(source, found, file, kind, reading) | {"bad_lines": 0}
+    stream = _opened(source, kind, reading, threads)
+    facts |= {"from": stream.options.format} | _convert_examples(stream, source, target, kind)
+    return facts | {"bad_lines": stream.rejected}
+
+
+def _table_in(source: str, reading: dict[str, Any]) -> str | None:
+    """The format of a table that can be copied as it is; None if it is none, or columns are told what they mean."""
+    from rosenblatt.formats_found import find_format, format_of_name
+    from rosenblatt.sources import Source
+
+    if set(reading) - {"format", "header", "delimiter", "compression", "ignore"}:
+        return None
+    found = reading.get("format") or format_of_name(source)
+    if found is None and source != output_files.STANDARD_OUTPUT:
+        opened = Source(source, reading.get("compression"))
+        found = find_format(source, opened.head, opened.name)
+        opened.close()
+    return found if found in TABLES else None
+
+
+def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None) -> Any:
+    """The input, with the names of all features kept where the output can hold them."""
+    from rosenblatt.readers import open_stream
+    from rosenblatt.reading_options import ReadingOptions
+
+    given = dict(reading)
+    hashes = given.get("text") or given.get("interactions")
+    if not hashes:
+        given.setdefault("categories", "one-hot")
+    if kind in _NAMED:
+        given.setdefault("keep_names", True)
+    return open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
+
+
+@contextmanager
+def opened_output(target: str) -> Iterator[IO[bytes]]:
+    """The output: whole or not at all, compressed if its name says so."""
+    import os
+
+    from rosenblatt.sources import SUFFIXES
+
+    compression = SUFFIXES.get(os.path.splitext(target.lower())[1], "none")
+    with output_files.written(target) as file, compressed(file, compression) as packed:
+        yield packed
+
+
+def _convert_examples(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
+    """Write the examples as training sees them."""
+    if kind in TABLES:
+        return _to_table(stream, source, target, kind)
+    names = _names(stream)
+    if kind == "libsvm":
+        write = example_files.libsvm_lines(0 if stream.options.format == "libsvm" else 1)
+    elif kind == "vw":
+        write = example_files.vw_lines(names)
+    else:
+        write = example_files.json_lines(names, _json_label)
+    count = _Count()
+    with opened_output(target) as file:
+        for rows in _rows(stream, count):
+            file.write(write(rows))
+    return count.facts(stream, kind)
+
+
+def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
+    """Write a column for each feature: how many there are, and which classes, is known only after a first reading."""
+    if not stream.rewindable:
+        raise InputError(
+            f"a {kind} file begins with the names of all its columns, which are known only at the end of the input: "
+            "save standard input to a file first, or convert to libsvm or json"
+        )
+    first = _Count()
+    for _ in _rows(stream, first):
+        pass
+    shift = 1 if stream.options.format == "libsvm" and stream.smallest_index > 0 else 0
+    width, names = first.features - shift, _names(stream)
+    if width > _MOST_COLUMNS:
+        raise InputError(
+            f"{source} has {width:,} features, and a {kind} file would have a column for each, nearly all of them 0: "
+            "convert to libsvm, json or vw, which leave the zeros out"
+        )
+    columns = [_column_name(names(place + shift)) for place in range(width)]
+    count, write = _Count(), None
+    with opened_output(target) as file:
+        write = _table_writer(file, kind, columns, stream.classes.values())
+        for rows in _rows(stream, count, shift):
+            write(rows)
+        write(None)
+    return count.facts(stream, kind)
+
+
+def _table_writer(file: IO[bytes], kind: str, columns: list[str], labels: Any) -> Callable[[Rows | None], None]:
+    """What takes rows, and None at the end."""
+    from rosenblatt.commands.table_files import table_file
+
+    table = table_file(file, kind, ["label", *columns], [labels.dtype.kind, *"f" * len(columns)])
+
+    def write(rows: Rows | None) -> None:
+        if rows is None:
+            table.close()
+            return
+        dense = rows.dense(len(columns))
+        table.write([rows.labels, *(dense[:, place] for place in range(len(columns)))])
+
+    return write
+
+
+class _Count:
+    """What went by."""
+
+    def __init__(self) -> None:
+        self.rows = self.features = 0
+        self.weighted = False
+
+    def facts(self, stream: Any, kind: str) -> dict[str, Any]:
+        remarks = []
+        if self.weighted and kind not in _NAMED:
+            remarks.append(f"the rows have weights, which {kind} cannot hold: they are left out")
+        if stream.feature_names is not None and kind == "libsvm":
+            remarks.append("libsvm has numbers and no names for features: they are numbered from 1 as they come")
+        if self.weighted and kind == "json":
+            remarks.append('the weights of the rows are under the key "weight": read them with --weight weight')
+        if stream.names_of_hashes:
+            return {"rows": self.rows, "features": len(stream.names_of_hashes), "remarks": remarks}
+        features = self.features - (1 if stream.options.format == "libsvm" and stream.smallest_index > 0 else 0)
+        return {"rows": self.rows, "features": features, "remarks": remarks}
+
+
+def _rows(stream: Any, count: _Count, shift: int = 0) -> Iterator[Rows]:
+    from scipy.sparse import csr_array
+
+    for batch in stream.batches():
+        raw = batch.raw
+        if raw.dense:
+            X = raw.data.reshape(raw.n_rows, raw.n_features)
+        else:
+            X = csr_array((raw.data, raw.columns - shift, raw.starts), shape=(raw.n_rows, max(raw.n_features, 1)))
+        keys = stream.classes.keys
+        labels = [keys[code] if code >= 0 else None for code in batch.codes.tolist()]
+        count.rows += batch.n_rows
+        count.features = max(count.features, batch.n_features)
+        count.weighted = count.weighted or batch.weights is not None
+        yield Rows(X, labels, None if batch.weights is None else batch.weights.tolist())
+
+
+def _names(stream: Any) -> Callable[[int], str]:
+    """What a column is called: its name, or its number as the file has it."""
+    known: list[str] = []
+
+    def name(column: int) -> str:
+        if column >= len(known):
+            known[:] = stream.feature_names or []
+        if column < len(known):
+            return known[column]
+        hashed = stream.names_of_hashes.get(column)
+        return str(column) if hashed is None else str(hashed)
+
+    return name
+
+
+def _column_name(name: str) -> str:
+    """A number is no name: it would make the first line look like data."""
+    return f"f{name}" if name.isdigit() else name
+
+
+def _json_label(key: str) -> Any:
+    """A label as JSON has it: whole numbers and fractions are numbers, all else is text."""
+    from rosenblatt.class_table import ClassTable
+
+    table = ClassTable([key])
+    return table.values()[0].item() if table.numeric else key

@@ -1,0 +1,101 @@
+"""Files that a command writes: never over its input, known to be writable before any work, and whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+import click
+
+STANDARD_OUTPUT = "-"
+
+
+def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o") -> None:
+    """Raise unless the file can be written, and is none of the inputs."""
+    if path is None or path == STANDARD_OUTPUT:
+        return
+    for source in _files(inputs):
+        if _same(path, source):
+            raise click.UsageError(f"{option} {path} is also an input, and would be written over: name another file")
+    if _is_device(path):
+        return
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "this is a directory; name a file in it", path)
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, f"there is no directory {folder}: make it first (mkdir -p)", path)
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is there and is read-only", path)
+    descriptor, name = _temporary(path)
+    os.close(descriptor)
+    os.unlink(name)
+
+
+@contextmanager
+def written(path: str | None) -> Iterator[IO[bytes]]:
+    """A file to write to. It gets its name when all is written; after an error the old one, if any, is as it was.
+
+    Standard output for None or "-"; a device or a pipe is written to directly.
+    """
+    if path is None or path == STANDARD_OUTPUT:
+        stream: Any = sys.stdout
+        stream.flush()
+        yield stream.buffer
+        stream.buffer.flush()
+        return
+    if _is_device(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    descriptor, name = _temporary(path)
+    try:
+        with open(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            os.chmod(name, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(name, os.path.realpath(path))
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _temporary(path: str) -> tuple[int, str]:
+    """A new file beside the one that it is to become."""
+    name = os.path.join(os.path.dirname(os.path.realpath(path)), f".rosenblatt-{secrets.token_hex(8)}.tmp")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(name, flags, 0o666), name  # less the umask
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror} (you must be allowed to write in its directory)", path) from None
+
+
+def _files(inputs: Iterable[str]) -> Iterator[str]:
+    for source in inputs:
+        if source != STANDARD_OUTPUT:
+            yield source
+            yield from glob.iglob(source, recursive=True)
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other) and not _is_device(one)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _is_device(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -1,0 +1,200 @@
+"""A table copied to a table of another format, cell by cell: no column is interpreted beyond its type."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+from rosenblatt.commands.table_files import table_file
+from rosenblatt.errors import FileFormatError, InputError, missing_extra
+
+RECORDS = ("parquet", "arrow")
+_AT_ONCE = 10_000  # rows
+_WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")  # 007 is a name, not a number
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MISSING = frozenset({"", "NA", "NaN", "nan", "null"})
+
+
+def copy_table(source: str, found: str, file: IO[bytes], kind: str, reading: dict[str, Any]) -> dict[str, Any]:
+    """Write the table in `source`, which is a `found`, to `file` as a `kind`; how many rows and columns it has."""
+    table: _Text | _Records
+    table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
+    ignored = {table.place(column) for column in reading.get("ignore", ())}
+    kept = [place for place in range(len(table.names)) if place not in ignored]
+    types = table.types() if kind in RECORDS else ["U"] * len(table.names)
+    out = table_file(file, kind, [table.names[place] for place in kept], [types[place] for place in kept])
+    rows = 0
+    for columns in table.batches():
+        rows += len(columns[0])
+        out.write([columns[place] for place in kept])
+    out.close()
+    table.close()
+    return {"rows": rows, "columns": len(kept), "remarks": []}
+
+
+class _Table:
+    """Columns by name or number."""
+
+    source: str
+    names: list[str]
+
+    def close(self) -> None:
+        """Close what is open."""
+
+    def place(self, column: str | int) -> int:
+        """The number of a column."""
+        if isinstance(column, int) and -len(self.names) <= column < len(self.names):
+            return column % len(self.names)
+        if column not in self.names:
+            shown = ", ".join(map(repr, self.names[:20]))
+            raise FileFormatError(f"{self.source}: there is no column {column!r}. It has {shown}", self.source)
+        return self.names.index(str(column))
+
+
+class _Text(_Table):
+    """CSV and TSV, read twice where the types of the columns are needed."""
+
+    def __init__(self, source: str, found: str, reading: dict[str, Any]) -> None:
+        from rosenblatt.csv_header import read_header
+        from rosenblatt.reading_options import ReadingOptions
+        from rosenblatt.sources import HEAD, Source
+
+        self.source, self._compression = source, reading.get("compression")
+        given = {name: reading[name] for name in ("header", "delimiter") if name in reading}
+        opened = Source(source, self._compression)
+        self._rewindable = opened.rewindable
+        head = read_header(
+            source, opened.name, opened.head, ReadingOptions(format=found, **given), whole=len(opened.head) < HEAD
+        )
+        self._first: Any = opened
+        self._delimiter, self._told = head.delimiter, head.header.told
+        self.names = [name if self._told else f"column_{name}" for name in head.header.names]
+
+    def types(self) -> list[str]:
+        """Whole numbers, numbers or text: what all cells of a column are."""
+        if not self._rewindable:
+            raise InputError("the types of columns are known only at the end of the input: save it to a file first")
+        types = ["i"] * len(self.names)
+        for columns in self.batches():
+            for place, cells in enumerate(columns):
+                types[place] = _type(cells, types[place])
+        return types
+
+    def batches(self) -> Iterator[list[list[str | None]]]:
+        """Some rows at a time, by columns; what is missing is None."""
+        rows: list[list[str]] = []
+        for number, row in enumerate(self._lines()):
+            if (number == 0 and self._told) or not row:
+                continue
+            rows.append(row)
+            if len(rows) == _AT_ONCE:
+                yield _turned(rows)
+                rows = []
+        if rows:
+            yield _turned(rows)
+
+    def _lines(self) -> Iterator[list[str]]:
+        from rosenblatt.sources import Source
+
+        opened = self._first or Source(self.source, self._compression)
+        self._first = None
+        text = io.TextIOWrapper(io.BufferedReader(_Bytes(opened)), "utf-8-sig", newline="")
+        reader = csv.reader(text, delimiter=self._delimiter, strict=True)
+        try:
+            for row in reader:
+                if row and len(row) != len(self.names):
+                    raise self._fault(reader, f"found {len(row)} cells, expected {len(self.names)}")
+                yield row
+        except UnicodeDecodeError:
+            raise self._fault(reader, "this is not UTF-8 text") from None
+        except csv.Error as error:
+            raise self._fault(reader, str(error)) from None
+        finally:
+            opened.close()
+
+    def _fault(self, reader: Any, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.source}, line {reader.line_num}: {what}", self.source, reader.line_num)
+
+
+def _turned(rows: Sequence[Sequence[str]]) -> list[list[str | None]]:
+    return [[None if cell in _MISSING else cell for cell in column] for column in zip(*rows, strict=True)]
+
+
+def _type(cells: Sequence[str | None], so_far: str) -> str:
+    for of, pattern in (("i", _WHOLE), ("f", _NUMBER)):
+        if (so_far, of) != ("f", "i") and so_far != "U" and all(c is None or pattern.fullmatch(c) for c in cells):
+            return of
+    return "U"
+
+
+class _Bytes(io.RawIOBase):
+    """The unpacked bytes of a source as a file."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        got = self._source.read(len(buffer))
+        buffer[: len(got)] = got
+        return len(got)
+
+
+class _Records(_Table):
+    """Parquet and Arrow, whose columns have types."""
+
+    def __init__(self, source: str, found: str, reading: dict[str, Any]) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet
+        except ImportError:
+            raise missing_extra("parquet", "pyarrow") from None
+        from rosenblatt.sources import Source
+
+        self.source, self._arrow = source, pa
+        self._opened = Source(source, reading.get("compression"))
+        file = self._opened.open_whole()
+        try:
+            self._file: Any = pyarrow.parquet.ParquetFile(file) if found == "parquet" else pa.ipc.open_file(file)
+        except pa.ArrowInvalid as error:
+            raise FileFormatError(f"{source} is not a {found} file: {error}", source) from None
+        self._parquet = found == "parquet"
+        self._schema = self._file.schema_arrow if self._parquet else self._file.schema
+        self.names = list(self._schema.names)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._opened.close()
+
+    def types(self) -> list[str]:
+        """Whole numbers, numbers or text."""
+        types = self._arrow.types
+        return [
+            "i" if types.is_integer(field.type) else "f" if types.is_floating(field.type) else "U"
+            for field in self._schema
+        ]
+
+    def batches(self) -> Iterator[list[list[Any]]]:
+        """A batch at a time, by columns."""
+        if self._parquet:
+            parts = self._file.iter_batches(_AT_ONCE)
+        else:
+            parts = (self._file.get_batch(number) for number in range(self._file.num_record_batches))
+        for part in parts:
+            yield [[_plain(value) for value in column.to_pylist()] for column in part.columns]
+
+
+def _plain(value: Any) -> Any:
+    """A value of a record as a cell can have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (bytes, list, dict)):
+        raise InputError(
+            f"a column has values such as {value!r:.60}, which a cell of a table cannot hold: leave it out"
+        )
+    return value if value is None or isinstance(value, (int, float, str)) else str(value)

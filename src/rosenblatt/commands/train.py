@@ -1,0 +1,187 @@
+"""``rosenblatt train``: from a file of labelled examples to a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rosenblatt.commands import output, output_files
+from rosenblatt.commands.reading import ParameterType, ReadingCommand, reading_options, share, whole
+
+READOUTS = {"perceptron": "last", "averaged": "average", "voted": "vote"}
+IN_MEMORY = ("max-margin", "soft-margin")
+
+# Options that one kind of algorithm has and the other has not, by the name of the argument.
+_ONLY_STREAMING = {
+    "passes": "--passes",
+    "max_updates": "--max-updates",
+    "tie": "--tie",
+    "eta0": "--eta0",
+    "multi_class": "--multi-class",
+    "classes": "--classes",
+    "shuffle": "--shuffle",
+    "shuffle_rows": "--shuffle-rows",
+    "seed": "--seed",
+    "hold_out": "--hold-out",
+    "early_stopping": "--early-stopping",
+    "patience": "--patience",
+    "cache": "--cache",
+    "checkpoint": "--checkpoint",
+    "every": "--every",
+    "start": "--from",
+}
+_ONLY_IN_MEMORY = {"cost": "--cost", "gap": "--gap", "time_limit": "--time-limit"}
+
+
+class ClassWeightType(ParameterType):
+    """The word balanced, or LABEL=WEIGHT."""
+
+    name = "weight"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A word, or a pair."""
+        if not isinstance(value, str) or value == "balanced":
+            return value
+        label, equals, weight = value.rpartition("=")
+        try:
+            return label, float(weight if equals else "")
+        except ValueError:
+            self.fail(f"{value!r} is neither balanced nor LABEL=WEIGHT, such as spam=2", param, ctx)
+
+
+@click.command(
+    cls=ReadingCommand,
+    epilog="""\b
+Examples:
+  rosenblatt train data.svm -o model.safetensors
+  rosenblatt train reviews.csv -o model --text review --label mood --average
+  rosenblatt train 'part-*.svm.gz' -o model --passes 10 --shuffle
+  rosenblatt train big.svm -o model --checkpoint run.state --every 1000000
+  zcat log.gz | rosenblatt train - -o model --format vw
+
+\b
+Exit codes:
+  0  trained, whether or not it converged
+  1  it failed, and the message says why
+     (rosenblatt --help has the others)
+""",
+)
+@click.argument("data", nargs=-1, required=True)
+@click.option("-o", "--output", "path", metavar="MODEL", required=True, help="The model file to write.")
+@click.option(
+    "--algorithm",
+    type=click.Choice([*READOUTS, *IN_MEMORY]),
+    help="What to learn (perceptron). The margins read the whole file into memory.",
+)
+@click.option("--average", "short", flag_value="averaged", help="Short for --algorithm averaged.")
+@click.option("--vote", "short", flag_value="voted", help="Short for --algorithm voted.")
+@click.option("--passes", metavar="N", type=whole(1), help="Passes at most (1); one without mistakes ends it.")
+@click.option("--max-updates", metavar="N", type=whole(0), help="Stop after so many updates (of a class).")
+@click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
+@click.option("--no-intercept", is_flag=True, help="Learn no offset.")
+@click.option("--eta0", metavar="STEP", type=float, help="The size of a step (1).")
+@click.option("--multi-class", type=click.Choice(["ovr", "joint"]), help="Each class against the rest, or all at once.")
+@click.option(
+    "--classes", metavar="LABELS", multiple=True, help="All classes, such as a,b,c, where they must be known."
+)
+@click.option(
+    "--class-weight",
+    metavar="WEIGHT",
+    type=ClassWeightType(),
+    multiple=True,
+    help="LABEL=WEIGHT, for each class that counts more or less, or balanced.",
+)
+@click.option("--shuffle", is_flag=True, default=None, help="Visit the rows in another order in each pass.")
+@click.option("--shuffle-rows", metavar="N", type=whole(1), help="How many rows to mix in memory (131072).")
+@click.option("--seed", metavar="N", type=whole(0), help="Of the order (0).")
+@click.option("--hold-out", metavar="SHARE", type=share(), help="Keep this share apart, to measure.")
+@click.option("--early-stopping", type=click.Choice(["progressive", "hold-out"]), help="Stop when this gets no better.")
+@click.option("--patience", metavar="N", type=whole(1), help="For so many passes (5).")
+@click.option("--cache", metavar="FILE", help="Keep the rows in binary form, for the next run.")
+@click.option("--checkpoint", metavar="FILE", help="Save the state here; the same command goes on from it.")
+@click.option("--every", metavar="N", type=whole(1), help="Save it after so many rows.")
+@click.option("--from", "start", metavar="MODEL", help="Go on learning from this model, in one pass, with its options.")
+@click.option("-C", "--cost", metavar="C", type=float, help="soft-margin: what a unit of slack costs (1).")
+@click.option("--gap", metavar="G", type=float, help="Margins: how near the best (1e-6).")
+@click.option("--time-limit", metavar="SECONDS", type=float, help="Margins: stop after that.")
+@click.option("--threads", metavar="N", type=whole(1), help="At most so many; the model is the same.")
+@output.quiet_option
+@output.json_option
+@reading_options
+def train(
+    data: tuple[str, ...],
+    path: str,
+    algorithm: str | None,
+    short: str | None,
+    quiet: bool,
+    as_json: bool,
+    reading: dict[str, Any],
+    **given: Any,
+) -> None:
+    """Learn a linear model from DATA, and write it to MODEL.
+
+    DATA is one file, several, a glob, or - for standard input, of any size: rows go by, and only the model is in
+    memory. Each row is predicted before it is learned from, so the report has an honest accuracy even after one pass.
+    """
+    name = _algorithm(algorithm, short)
+    if given["start"] is not None and (algorithm or short):
+        raise click.UsageError("--from goes on with the algorithm of the model: leave --algorithm out")
+    given = {key: value for key, value in given.items() if value not in (None, (), False)}
+    _require_its_own(name, given)
+    for option in ("path", "checkpoint", "cache"):
+        file = path if option == "path" else given.get(option)
+        output_files.require_writable(file, data, "-o" if option == "path" else f"--{option}")
+    if len({path, given.get("checkpoint"), given.get("cache")} - {None}) < 1 + ("checkpoint" in given) + (
+        "cache" in given
+    ):
+        raise click.UsageError("-o, --checkpoint and --cache must be different files")
+    facts = _learn(name, given)(name, data, path, given, reading, quiet=quiet)
+    if as_json:
+        output.say_json(facts)
+    elif not quiet:
+        from rosenblatt.commands.train_report import lines
+
+        for line in lines(facts):
+            output.say(line)
+
+
+def _learn(name: str, given: dict[str, Any]) -> Any:
+    """What learns: row by row, from a model on, or with all rows in memory."""
+    if "start" in given:
+        from rosenblatt.commands import train_further
+
+        return train_further.learn
+    if name in READOUTS:
+        from rosenblatt.commands import train_from_stream
+
+        return train_from_stream.learn
+    from rosenblatt.commands import train_in_memory
+
+    return train_in_memory.learn
+
+
+def _algorithm(algorithm: str | None, short: str | None) -> str:
+    if algorithm is not None and short is not None and algorithm != short:
+        raise click.UsageError(f"--algorithm {algorithm} and --{READOUTS[short]} contradict each other: give one")
+    return algorithm or short or "perceptron"
+
+
+def _require_its_own(name: str, given: dict[str, Any]) -> None:
+    """Refuse options that would be without effect."""
+    wrong, other = (_ONLY_IN_MEMORY, "a margin") if name in READOUTS else (_ONLY_STREAMING, "a perceptron")
+    for key, option in wrong.items():
+        if key in given:
+            raise click.UsageError(f"{option} is an option of {other}, not of --algorithm {name}: leave it out")
+    if name == "max-margin" and ("cost" in given or "class_weight" in given):
+        option = "--cost" if "cost" in given else "--class-weight"
+        raise click.UsageError(f"{option} is an option of --algorithm soft-margin: a hard margin knows no cost")
+    needs = {"every": "checkpoint", "shuffle_rows": "shuffle", "seed": "shuffle", "patience": "early_stopping"}
+    for key, needed in needs.items():
+        if key in given and needed not in given:
+            raise click.UsageError(f"--{key.replace('_', '-')} needs --{needed.replace('_', '-')}")
+    if given.get("early_stopping") == "hold-out" and "hold_out" not in given:
+        raise click.UsageError("--early-stopping hold-out needs --hold-out SHARE, such as --hold-out 0.1")
+    weights = given.get("class_weight", ())
+    if "balanced" in weights and len(weights) > 1:
+        raise click.UsageError("--class-weight is either balanced, or LABEL=WEIGHT (repeated)")

@@ -1,0 +1,80 @@
+"""``rosenblatt train`` with a perceptron: one row after the other, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rosenblatt.commands.progress_bar import ProgressBar
+from rosenblatt.commands.reading import told
+from rosenblatt.commands.train_report import command, rejected_files
+
+READOUTS: dict[str, Any] = {"perceptron": "last", "averaged": "average", "voted": "vote"}
+_NAMES = {"perceptron": "a perceptron", "averaged": "an averaged perceptron", "voted": "a voted perceptron"}
+
+
+def learn(
+    name: str, data: Sequence[str], path: str, given: dict[str, Any], reading: dict[str, Any], *, quiet: bool
+) -> dict[str, Any]:
+    """Train, save the model, and tell what came of it."""
+    import rosenblatt as rb
+
+    with ProgressBar() as bar:
+        model = rb.train(
+            list(data),
+            readout=READOUTS[name],
+            progress=bar if bar.active and not quiet else None,
+            **_arguments(given),
+            **reading,
+        )
+    rb.save(model, path)
+    facts = {
+        "algorithm": _NAMES[name],
+        "data": list(data),
+        "model": path,
+        "passes_allowed": given.get("passes", 1),
+        "reading": told(model.reading),
+        "rejected_files": rejected_files(data, model.reading),
+    }
+    facts |= model.report
+    return facts | {"next": _next(facts, given)}
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of the command as `rosenblatt.train` calls them."""
+    own = ("no_intercept", "class_weight", "classes")
+    named = {key: value for key, value in given.items() if key not in own}
+    if "no_intercept" in given:
+        named["fit_intercept"] = False
+    if "classes" in given:
+        named["classes"] = _labels([part for text in given["classes"] for part in text.split(",")])
+    if "class_weight" in given:
+        named["class_weight"] = class_weight(given["class_weight"])
+    return named
+
+
+def class_weight(given: Sequence[Any]) -> Any:
+    """The word balanced, or a weight for each label."""
+    if "balanced" in given:
+        return "balanced"
+    return dict(zip(_labels([key for key, _ in given]), [weight for _, weight in given], strict=True))
+
+
+def _labels(texts: Sequence[str]) -> list[Any]:
+    """Labels as the library reads them from a file: numbers if all are."""
+    from rosenblatt.class_table import ClassTable
+
+    found: list[Any] = ClassTable(texts).values().tolist()
+    return found
+
+
+def _next(facts: dict[str, Any], given: dict[str, Any]) -> list[str]:
+    """What to do now: predict, and what could make it better."""
+    advice = [command("predict", facts["model"], "NEW_DATA")]
+    if facts["sorted_by_label"] and "shuffle" not in given:
+        return ["--shuffle, because the file is sorted by label", *advice]
+    if not facts["converged"] and facts["passes"] == facts["passes_allowed"] == 1:
+        advice.append("--passes 10 goes over the rows again, until a pass makes no mistake")
+    elif not facts["converged"] and facts["estimator"] == "Perceptron":
+        advice.append("--average, or rosenblatt certify, which proves whether the rows can be separated at all")
+    return advice
