@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import pytest
+from standard_input import from_file, from_pipe
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError, MissingExtraError
@@ -167,54 +168,42 @@ def test_a_file_that_may_not_be_read_is_an_error(tmp_path):
 # Standard input -------------------------------------------------------------------------------------------------------
 
 
-def read_by_another_process(data, *, options="", redirect=None):
-    code = f"import rosenblatt as rb; X, y = rb.load('-'{options}); print(X.shape, X.sum(), y.sum())"
-    run = subprocess.run([sys.executable, "-c", code], input=data, stdin=redirect, check=True, capture_output=True)
-    return run.stdout.decode().strip()
+def test_another_process_reads_standard_input():
+    code = "import rosenblatt as rb; X, y = rb.load('-'); print(X.shape, X.sum(), y.sum())"
+    run = subprocess.run([sys.executable, "-c", code], input=b"1 1:2\n3 2:4\n", check=True, capture_output=True)
+    assert run.stdout == b"(2, 2) 6.0 4\n"
 
 
 @pytest.mark.parametrize("ending", PACKERS)
 def test_standard_input_may_be_compressed(ending):
-    data = TEXTS["data.svm"].encode() * 20
-    expected = f"(30000, 3) {20 * (sum(range(1500)) + 750.0)} {20 * 750}"
-    assert read_by_another_process(PACKERS[ending](data)) == expected
+    with from_pipe(PACKERS[ending](TEXTS["data.svm"].encode() * 20)):
+        X, y = rb.load("-")
+    assert (X.shape, X.sum(), y.sum()) == ((30_000, 3), 20 * (sum(range(1500)) + 750), 20 * 750)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_each_format_comes_through_a_pipe_and_from_a_file(tmp_path, name):
     (tmp_path / name).write_text(TEXTS[name])
-    X, y = rb.load(tmp_path / name)
-    expected = f"{X.shape} {X.sum()} {y.sum()}"
-    assert read_by_another_process(TEXTS[name].encode()) == expected
-    with open(tmp_path / name, "rb") as file:
-        assert read_by_another_process(None, redirect=file) == expected
+    expected = parts(rb.load(tmp_path / name))
+    with from_pipe(TEXTS[name].encode()):
+        assert parts(rb.load("-")) == expected
+    with open(tmp_path / name, "rb") as file, from_file(file):
+        assert parts(rb.load("-")) == expected
 
 
-def test_standard_input_is_read_once(tmp_path):
-    code = """
-import rosenblatt as rb
-from rosenblatt.streams import open_stream
-stream = open_stream("-")
-print(stream.rewindable, stream.total_bytes, sum(b.n_rows for b in stream.batches()))
-try:
-    list(stream.batches())
-except rb.errors.InputError as error:
-    print(error)
-"""
-    run = subprocess.run([sys.executable, "-c", code], input=b"1 1:1\n", check=True, capture_output=True)
-    assert run.stdout.decode().startswith("False None 1\nstandard input can be read only once")
+def test_standard_input_is_read_once():
+    with from_pipe(b"1 1:1\n"):
+        stream = open_stream("-")
+        assert (stream.rewindable, stream.total_bytes) == (False, None)
+        assert sum(batch.n_rows for batch in stream.batches()) == 1
+        with pytest.raises(InputError, match="standard input can be read only once: save it to a file first"):
+            list(stream.batches())
 
 
-def test_bad_lines_of_standard_input_are_kept_in_the_current_folder(tmp_path):
-    code = "import rosenblatt as rb; print(rb.load('-', bad_lines='skip', format='libsvm')[1])"
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        input=b"1 1:1\n1 x\n",
-        check=True,
-        capture_output=True,
-        cwd=tmp_path,
-    )
-    assert run.stdout == b"[1]\n"
+def test_bad_lines_of_standard_input_are_kept_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with from_pipe(b"1 1:1\n1 x\n"), pytest.warns(UserWarning, match=r"1 bad line was skipped and kept in stdin\.rej"):
+        assert rb.load("-", bad_lines="skip", format="libsvm")[1].tolist() == [1]
     assert (tmp_path / "stdin.rejected").read_text().splitlines()[1].startswith("2\t3\t'x'")
 
 
