@@ -160,8 +160,8 @@ def _written(
 PARTS = ("train", "test")
 REVIEW_CLASSES = ["neg", "pos"]
 _HEADER = b"label,text\n"
-# Letters and digits: without the characters that have a meaning in Vowpal Wabbit's format, which has no escapes.
-_WORD = re.compile(r"[^\W_]+")
+# As ours and as those of scikit-learn: no character that has a meaning in Vowpal Wabbit's format, which has no escapes.
+_WORD = re.compile(r"\w\w+")
 
 
 def reviews(n: int, n_bytes: int) -> Files:
