@@ -12,6 +12,7 @@ VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(wildcard engine/*.hpp engine/*.cpp)
+FUZZERS := $(wildcard fuzz/*.cpp)
 
 # Prints one list of requirements of pyproject.toml, a line each: $(call requirements,["build-system"]["requires"])
 requirements = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))$(1), sep="\n")'
@@ -19,7 +20,7 @@ requirements = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pypro
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all check check-lint check-format check-types check-engine check-imports \
-        format bench docs wheel sanitize clean
+        format bench docs wheel sanitize fuzz clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,7 +50,7 @@ check-types: $(VENV)/.installed
 
 check-engine: $(VENV)/.installed
 	@echo "format of the engine (clang-format)"
-	@$(if $(SOURCES),$(BIN)/clang-format --dry-run -Werror $(SOURCES) || { echo "make format repairs this"; exit 1; })
+	@$(if $(SOURCES),$(BIN)/clang-format --dry-run -Werror $(SOURCES) $(FUZZERS) || { echo "make format repairs this"; exit 1; })
 
 check-imports: $(VENV)/.installed
 	@echo "imports go one way (import-linter)"
@@ -58,7 +59,7 @@ check-imports: $(VENV)/.installed
 format: $(VENV)/.installed  ## repair lint and formatting where that can be done by a program
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
-	@$(if $(SOURCES),$(BIN)/clang-format -i $(SOURCES))
+	@$(if $(SOURCES),$(BIN)/clang-format -i $(SOURCES) $(FUZZERS))
 
 bench: $(VENV)/.bench  ## measure side by side with the peers
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -86,6 +87,24 @@ PRELOAD       = $(foreach library,libasan.so libubsan.so libstdc++.so.6,$(shell 
 sanitize: .venv-sanitize/.installed  ## run the engine's tests under AddressSanitizer and UndefinedBehaviorSanitizer (Linux)
 	@LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	    .venv-sanitize/bin/python -m pytest tests -m "engine and not slow and not data" --capture=sys $(ARGS)
+
+# libFuzzer is part of clang. The seeds are in fuzz/corpus; what the fuzzer finds interesting is kept in build/fuzz, and
+# what breaks the parser as build/fuzz/crash-...: a file to repeat it with (build/fuzz/parse_bytes FILE) and to add to the seeds.
+FUZZ_CXX     ?= clang++
+FORMAT       ?= csv
+SECONDS      ?= 60
+FUZZ_SOURCES := fuzz/parse_bytes.cpp $(addprefix engine/,chunks.cpp formats.cpp format_libsvm.cpp format_csv.cpp format_json.cpp \
+                format_vw.cpp json_text.cpp row_features.cpp words.cpp)
+fuzz: build/fuzz/parse_bytes  ## mutate text of a FORMAT (libsvm, csv, json, vw) for SECONDS and parse it, with the sanitizers (clang)
+	@mkdir -p build/fuzz/$(FORMAT) && cd build/fuzz && FORMAT=$(FORMAT) ./parse_bytes -max_total_time=$(SECONDS) -timeout=10 \
+	    -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 $(FORMAT) ../../fuzz/corpus/$(FORMAT)
+
+build/fuzz/parse_bytes: $(FUZZ_SOURCES) $(wildcard engine/*.hpp)
+	@command -v $(FUZZ_CXX) > /dev/null || { echo "make fuzz needs clang with libFuzzer, and there is no $(FUZZ_CXX)."; \
+	    echo "Debian, Ubuntu: apt-get install clang 'libclang-rt-*-dev'; or name one: make fuzz FUZZ_CXX=clang++-18"; exit 1; }
+	@mkdir -p build/fuzz
+	@$(FUZZ_CXX) -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iengine $(FUZZ_SOURCES) \
+	    -pthread -o $@
 
 clean:  ## remove the environments and everything built
 	@rm -rf $(VENV) .venv-wheel .venv-sanitize build dist docs/_build docs/reference/generated \

@@ -108,6 +108,7 @@ class Batch {
     smallest = largest = -1;
     starts.push_back(0);
     for (const std::string& name : options.dictionary) dictionary.number(name);
+    kept_labels_ = 0, kept_names_ = dictionary.size();
     skip_ = options.skip_bad_lines;
   }
 
@@ -137,13 +138,15 @@ class Batch {
     if (weighted_) weights.push_back(weight_);
     if (!dense) starts.push_back(static_cast<int32_t>(columns.size()));
     label_ = kNoLabel, weight_ = 1.0;
+    kept_labels_ = label_names.size(), kept_names_ = dictionary.size();
   }
-  // Forget what the row at hand has so far.
+  // Forget what the row at hand has so far, labels and names that came with it too.
   void drop_row() {
     const size_t size = dense ? labels.size() * static_cast<size_t>(width) : static_cast<size_t>(starts.back());
     values.resize(size);
     if (!dense) columns.resize(size);
     label_ = kNoLabel, weight_ = 1.0;
+    label_names.shrink(kept_labels_), dictionary.shrink(kept_names_);
   }
 
   // The line cannot be read, because at `where` there is `found` and not what was expected. Whether to go on with the next
@@ -169,6 +172,7 @@ class Batch {
   int32_t label_ = kNoLabel;
   double weight_ = 1.0;
   bool weighted_ = false, skip_ = false;
+  size_t kept_labels_ = 0, kept_names_ = 0;
 };
 
 // Some bytes as a message shows them: printable, in quotes, and not long.

@@ -93,7 +93,7 @@ bool Chunks::fill(Slot& slot) {
   std::vector<char>& bytes = slot.bytes;
   int64_t have = static_cast<int64_t>(carried_.size());
   bytes.resize(static_cast<size_t>(std::max(have + chunk_, static_cast<int64_t>(bytes.size()) - kPadding) + kPadding));
-  std::memcpy(bytes.data(), carried_.data(), carried_.size());
+  std::copy(carried_.begin(), carried_.end(), bytes.begin());
   carried_.clear();
   int64_t whole = 0, got = 1;
   for (int64_t target = have + chunk_; whole == 0;) {

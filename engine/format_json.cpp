@@ -130,7 +130,7 @@ class Object {
       for (;;) {
         const size_t size = bytes.size(), count = static_cast<size_t>(p_ - start);
         bytes.resize(size + count);
-        std::memcpy(bytes.data() + size, start, count);
+        std::copy_n(start, count, bytes.data() + size);
         if (p_ >= end_ || *p_ != '\\') break;
         start = unescape(p_, end_, bytes);
         if (!start)

@@ -23,6 +23,16 @@ class Names {
     return last_;
   }
 
+  // Forgets all names but the first `size`. The last one that came is taken out first: no other is looked for past its slot.
+  void shrink(size_t size) {
+    if (names_.size() > size) last_ = -1;
+    for (; names_.size() > size; names_.pop_back()) {
+      size_t slot = hash(names_.back()) & (slots_.size() - 1);
+      while (slots_[slot] != static_cast<int32_t>(names_.size() - 1)) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = -1;
+    }
+  }
+
   const std::vector<std::string>& list() const { return names_; }
   size_t size() const { return names_.size(); }
 

@@ -141,3 +141,17 @@ def test_bad_lines_can_be_skipped_and_are_kept(lines, chunk):
     bad = [(number, line) for number, line in enumerate(lines, 1) if line in ("{", "[]")]
     assert [(line, text.decode()) for batch in found for line, _, text, _, _ in batch.rejected] == bad
     assert sum(batch.n_rows for batch in found) == sum("label" in line for line in lines)
+
+
+def test_a_bad_line_leaves_no_class_and_no_name_behind():
+    lines = [
+        '{"label":"a","x":1}',
+        '{"label":"b","y":1,"z":2,"x":3,"y":1}',
+        '{"label":"c","z":1,"y":2}',
+        "{",
+        '{"label":"b"}',
+    ]
+    for chunk in (1, 1000):
+        reader, found = batches("json", "\n".join(lines), chunk=chunk, skip_bad_lines=True)
+        assert reader.labels() == [b"a", b"c", b"b"] and reader.dictionary() == [b"x", b"z", b"y"]
+        assert [column for batch in found for column in batch.columns] == [0, 1, 2]
