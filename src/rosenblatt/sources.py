@@ -7,7 +7,6 @@ gives the next bytes. What a file is compressed with is seen from its first byte
 from __future__ import annotations
 
 import glob
-import hashlib
 import io
 import os
 import select
@@ -302,6 +301,8 @@ class _Frames:
 
 def fingerprint(files: Iterable[str]) -> str:
     """What tells these files from others: their names, their sizes, and the bytes at both ends of each."""
+    import hashlib
+
     total = hashlib.blake2b(digest_size=16)
     for file in files:
         total.update(os.path.basename(file).encode(errors="surrogateescape") + b"\0")

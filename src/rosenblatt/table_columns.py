@@ -6,7 +6,6 @@ wherever the file has names, so that the next file may have them in another orde
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -57,6 +56,8 @@ class Header:
                 "or −1 for the last), or header=True if it does"
             )
         if not places:
+            import difflib
+
             near = difflib.get_close_matches(ref, self.names, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise self.error(f"{option}={ref!r}, but there is no such column. It has {self.shown()}{hint}")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rosenblatt import _engine
-from rosenblatt.csv_header import read_header
 from rosenblatt.errors import FileFormatError
 from rosenblatt.formats_found import first_lines
 from rosenblatt.reading_options import ReadingOptions
@@ -37,6 +35,8 @@ class Beginning:
 def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> Layout:
     """Look at a file's first bytes: all that is needed to parse it. `options` must have the format."""
     if options.format in ("csv", "tsv"):
+        from rosenblatt.csv_header import read_header  # a libsvm file is read without it
+
         found = read_header(source.path, source.name, source.head, options, whole=len(source.head) < HEAD)
         columns, resolved = columns_of(found.header, found.kinds, options, labelled=labelled)
         resolved = replace(resolved, header=found.header.told, delimiter=found.delimiter)
@@ -96,6 +96,8 @@ def _json_label(source: Source, options: ReadingOptions, labelled: bool) -> str 
     """The key of the label: told, or the first of the usual names that the first object has."""
     if options.label is not None:
         return str(options.label)
+    import json
+
     try:
         first = json.loads(first_lines(source.head)[0])
     except (IndexError, ValueError, RecursionError):
