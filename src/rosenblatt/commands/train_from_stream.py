@@ -18,14 +18,17 @@ def learn(
 ) -> dict[str, Any]:
     """Train, save the model, and tell what came of it."""
     import rosenblatt as rb
+    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.streams import open_stream
 
+    # Opened first: while numpy and what learns are loaded, a good part of the file is parsed already.
+    stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
     with ProgressBar() as bar:
         model = rb.train(
-            list(data),
+            stream,
             readout=READOUTS[name],
             progress=bar if bar.active and not quiet else None,
             **_arguments(given),
-            **reading,
         )
     rb.save(model, path)
     facts = {
