@@ -321,7 +321,7 @@ def test_several_files_must_have_the_same_columns(tmp_path):
 
 
 def test_categories_are_hashed_as_documented(tmp_path):
-    stream = find(tmp_path, "size,colour,y\n2.5,red,0\n", keep_names=True)
+    stream = find(tmp_path, "size,colour,y\n2.5,red,0\n")
     (batch,) = stream.batches()
     from sklearn.utils import murmurhash3_32
 
@@ -329,6 +329,15 @@ def test_categories_are_hashed_as_documented(tmp_path):
     assert batch.raw.columns.tolist() == columns
     assert batch.raw.data.tolist() == [2.5, 1.0]
     assert stream.names_of_hashes == dict(zip(columns, ["size", "colour=red"]))
+
+
+@pytest.mark.parametrize(
+    "options, kept", [({}, 2), ({"keep_names": False}, 0), ({"text": "colour"}, 0), ({"interactions": True}, 0)]
+)
+def test_names_are_kept_for_categories_unless_there_can_be_very_many(tmp_path, options, kept):
+    stream = find(tmp_path, "size,colour,y\n2.5,red,0\n", **options)
+    list(stream.batches())
+    assert len(stream.names_of_hashes) == kept
 
 
 def test_one_hot_categories_have_columns_of_their_own(tmp_path):

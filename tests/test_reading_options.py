@@ -50,7 +50,7 @@ def test_one_column_stands_for_a_list():
         ({"word_values": "tfidf"}, "'word_values' parameter of reading must be 'presence' or 'count'"),
         ({"interactions": "all"}, "'interactions' parameter of reading must be True or False"),
         ({"missing": "mean"}, "'missing' parameter of reading must be 'error' or 'zero'"),
-        ({"keep_names": None}, "'keep_names' parameter of reading must be True or False"),
+        ({"keep_names": 2}, "'keep_names' parameter of reading must be None or True or False"),
         ({"bad_lines": "warn"}, "'bad_lines' parameter of reading must be 'error' or 'skip'"),
         ({"compression": "zip"}, "'compression' parameter of reading must be None or 'none' or 'gzip'"),
         ({"text": "a", "categories": "one-hot"}, "text columns are hashed, so categories must be, too"),

@@ -31,7 +31,7 @@ _LIMITS = {
     "word_values": Limit(choices=("presence", "count")),
     "interactions": flag(),
     "missing": Limit(choices=("error", "zero")),
-    "keep_names": flag(),
+    "keep_names": Limit(choices=(None, True, False)),
     "bad_lines": Limit(choices=("error", "skip")),
     "compression": Limit(choices=(None, *COMPRESSIONS)),
 }
@@ -75,8 +75,9 @@ class ReadingOptions:
         Pairs of features as features, too; hashed.
     missing : {"error", "zero"}
         What a missing number is.
-    keep_names : bool
-        Remember what was hashed into which column.
+    keep_names : bool, optional
+        Remember what was hashed into which column. Unless said, for categories, but not for text and interactions,
+        whose names can be as many as there are columns.
     bad_lines : {"error", "skip"}
         Skipped lines are counted, and kept in a file beside the data.
     compression : {"gzip", "zstd", "xz", "none"}, optional
@@ -101,7 +102,7 @@ class ReadingOptions:
     word_values: str = "presence"
     interactions: bool = False
     missing: str = "error"
-    keep_names: bool = False
+    keep_names: bool | None = None
     bad_lines: str = "error"
     compression: str | None = None
 
@@ -139,6 +140,13 @@ class ReadingOptions:
                 raise InputError(f"JSON values have their types: {told[0]}={value!r} means nothing here, leave it out")
         if self.interactions and self.format == "libsvm":
             raise InputError("interactions are made of features with names: libsvm files have none")
+
+    @property
+    def keeps_names(self) -> bool:
+        """Whether the names behind hashed columns are remembered."""
+        if self.keep_names is not None:
+            return self.keep_names
+        return self.hashed and self.is_table and not self.text and not self.interactions
 
     @property
     def is_table(self) -> bool:

@@ -79,7 +79,7 @@ class Stream:
     rejected : int
         How many bad lines were passed over.
     names_of_hashes : dict
-        With ``keep_names``: the first name that was hashed into each column.
+        Where names are kept: the first name that was hashed into each column.
     rewindable : bool
         Whether it can be read more than once.
     """
@@ -234,7 +234,7 @@ class Stream:
             rows += raw.n_rows
             if self.options.bad_lines == "skip":
                 self._note_rejected(part, raw.rejected)
-            if self.options.keep_names:
+            if self.options.keeps_names:
                 for column, name in raw.names:
                     self.names_of_hashes.setdefault(column, name.decode(errors="replace"))
             if raw.n_rows:

@@ -86,7 +86,7 @@ def parse_options(
         word_counts=options.word_values == "count",
         interactions=options.interactions,
         missing_is_zero=options.missing == "zero",
-        keep_names=options.keep_names,
+        keep_names=options.keeps_names,
         require_label=labelled,
         skip_bad_lines=options.bad_lines == "skip",
     )

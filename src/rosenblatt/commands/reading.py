@@ -118,7 +118,11 @@ _OPTIONS = (
     _option("--word-values", type=click.Choice(["presence", "count"]), help="What a word of a text is worth."),
     _option("--interactions", is_flag=True, default=None, help="Also pairs of features (hashed)."),
     _option("--missing", type=click.Choice(["error", "zero"]), help="What an empty value is."),
-    _option("--keep-names", is_flag=True, default=None, help="Keep the names behind hashed features."),
+    _option(
+        "--keep-names/--no-keep-names",
+        default=None,
+        help="Keep the names behind hashed features. [categories: kept; text: not]",
+    ),
     _option(
         "--bad-lines",
         type=click.Choice(["error", "skip"]),
