@@ -37,8 +37,8 @@ def shown(now, *, rows=None, seconds=3.0, width=79):
 
 
 def test_the_line_says_how_far_how_fast_how_many_mistakes_and_how_long_still():
-    rest = "   30%  1.2M rows/s  12,345 mistakes (812 in pass)  7s left"
-    assert shown(progress()) == f"pass 2/5  [##      ]{rest}"
+    rest = "  30%  1.2M rows/s  12,345 mistakes (812 in pass)  7s left"
+    assert shown(progress()) == f"pass 2/5 [##      ]{rest}"
     assert shown(progress(), width=70) == f"pass 2/5{rest}"
 
 
@@ -47,11 +47,11 @@ def test_later_passes_are_measured_in_rows():
 
 
 def test_rows_that_are_read_ahead_are_no_pass():
-    assert shown(progress(pass_=0)).startswith("reading  [####    ]   50%  1.2M rows/s  3s left")
+    assert shown(progress(pass_=0)).startswith("reading [####    ]  50%  1.2M rows/s  3s left")
 
 
 def test_without_the_size_of_the_input_nothing_is_said_about_its_end():
-    assert shown(progress(bytes_total=None, pass_=1, passes=1)) == "pass 1  1.2M rows/s  12,345 mistakes"
+    assert shown(progress(bytes_total=None, pass_=1, passes=1)) == "pass 1 1.2M rows/s  12,345 mistakes"
 
 
 @given(st.integers(0, 50), st.integers(0, 10**12), st.integers(0, 10**9), st.integers(0, 10**9), st.integers(1, 200))

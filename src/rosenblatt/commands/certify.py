@@ -148,6 +148,7 @@ def _next(certificate: Any, data: tuple[str, ...], path: str | None, reading: di
 
 def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
     """A command, and why."""
+    one = next(iter(certificate.values())) if hasattr(certificate, "values") else certificate
     joint = ["--multi-class", "joint"] if hasattr(certificate, "rivals") else []
     model = ["train", *same, "-o", "MODEL"]
     if certificate.separable is None:
@@ -156,7 +157,7 @@ def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
         return [*model, "--passes", "1000", *joint], "a perceptron comes to rest on these rows"
     if certificate.separable:
         return [*model, "--algorithm", "max-margin"], "so small a margin may take a perceptron very long"
-    if not getattr(certificate, "fit_intercept", True):
+    if not one.fit_intercept:
         return ["certify", *same], "without --no-intercept: a hyperplane with an offset may separate them"
     average = [*model, "--average", "--passes", "10", "--shuffle", *joint]
     if getattr(certificate, "duplicates", False):

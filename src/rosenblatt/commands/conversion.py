@@ -46,6 +46,8 @@ def convert(source: str, target: str, kind: str, reading: dict[str, Any], thread
             return facts | copy_table(source, found, file, kind, reading) | {"bad_lines": 0}
     stream = _opened(source, kind, reading, threads)
     facts |= {"from": stream.options.format} | _convert_examples(stream, source, target, kind)
+    if stream.rejected:
+        facts["remarks"].append(stream.rejected_words())
     return facts | {"bad_lines": stream.rejected}
 
 

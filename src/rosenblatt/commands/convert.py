@@ -65,6 +65,5 @@ def convert(
         output.say_json(facts)
     elif not quiet:
         say = output.note if target == output_files.STANDARD_OUTPUT else output.say
-        bad = f", {facts['bad_lines']:,} bad lines left out" if facts["bad_lines"] else ""
         width = counted(facts["columns"], "column") if "columns" in facts else counted(facts["features"], "feature")
-        say(f"{counted(facts['rows'], 'row')}, {width}, from {facts['from']} to {kind}: {target}{bad}")
+        say(f"{counted(facts['rows'], 'row')}, {width}, from {facts['from']} to {kind}: {target}")

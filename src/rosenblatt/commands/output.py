@@ -110,13 +110,13 @@ def heading(text: str) -> str:
 @contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
     """A line that says what is being done, while it is done; silent unless standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    from rich.console import Console
+    from rosenblatt.commands.progress_bar import StatusLine
 
-    with Console(stderr=True).status("") as status:
-        yield lambda text: status.update(text)
+    line = StatusLine()
+    try:
+        yield line.show
+    finally:
+        line.show("")
 
 
 def console() -> Any:

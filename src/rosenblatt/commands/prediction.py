@@ -23,9 +23,8 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
     from rosenblatt.readers import open_stream
     from rosenblatt.reading_options import ReadingOptions
 
-    known = trained.reading or ReadingOptions()
-    if "format" not in reading:
-        known = dataclasses.replace(known, bad_lines="error")
+    # Every row gets its line, so a bad one is an error even if it was passed over in training.
+    known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
     options = dataclasses.replace(known, **reading)
     return open_stream(
         list(data),

@@ -12,18 +12,37 @@ _BAR = 8  # columns
 _QUIET_SECONDS = 0.3  # a run that is over by then draws nothing
 
 
+class StatusLine:
+    """A line that is drawn over the one before, and wiped at the end. Silent unless the file is a terminal."""
+
+    def __init__(self, file: IO[str] | None = None) -> None:
+        """Begin without a line."""
+        self._file = sys.stderr if file is None else file
+        self._drawn = 0  # columns
+        self.active = self._file.isatty()
+
+    def show(self, text: str) -> None:
+        """Draw the text, as much as fits; an empty one wipes the line."""
+        if not self.active or not (text or self._drawn):
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        # Spaces and not an escape sequence, so that any terminal understands it.
+        self._file.write(f"\r{text.ljust(self._drawn)}" + ("" if text else "\r"))
+        self._file.flush()
+        self._drawn = len(text)
+
+
 class ProgressBar:
     """Draws each `Progress` it is called with over the one before. Silent unless the file is a terminal."""
 
     def __init__(self, file: IO[str] | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to measure the time."""
-        self._file = sys.stderr if file is None else file
+        self._line = StatusLine(file)
         self._clock = clock
         self._start = self._began = clock()
-        self._drawn = 0  # columns
         self._before: Any = None
         self._rows: int | None = None  # of a whole pass, once there was one
-        self.active = self._file.isatty()
+        self.active = self._line.active
 
     def __call__(self, progress: Any) -> None:
         """Draw it."""
@@ -33,22 +52,15 @@ class ProgressBar:
             if self._before.pass_ == 0:  # what was read ahead says nothing about how long learning takes
                 self._began = now
         self._before = progress
-        if self.active and now - self._start >= _QUIET_SECONDS:
+        if now - self._start >= _QUIET_SECONDS:
             columns = shutil.get_terminal_size().columns - 1
-            self._draw(line(progress, done(progress, self._rows), now - self._began, columns))
+            self._line.show(line(progress, done(progress, self._rows), now - self._began, columns))
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._draw("")
-
-    def _draw(self, text: str) -> None:
-        # Spaces and not an escape sequence, so that any terminal understands it.
-        if text or self._drawn:
-            self._file.write(f"\r{text.ljust(self._drawn)}" + ("" if text else "\r"))
-            self._file.flush()
-        self._drawn = len(text)
+        self._line.show("")
 
 
 def line(progress: Any, share: float | None, seconds: float, width: int) -> str:
@@ -60,13 +72,13 @@ def line(progress: Any, share: float | None, seconds: float, width: int) -> str:
     if progress.pass_ > 0:
         in_pass = f" ({progress.mistakes_in_pass:,} in pass)" if progress.pass_ > 1 else ""
         parts.append(f"{progress.mistakes:,} mistakes{in_pass}")
-    if share:
+    if share and seconds >= _QUIET_SECONDS:
         parts.append(f"{duration(seconds * (1 - share) / share)} left")
     rest = "  ".join(parts)
-    if share is not None and len(first) + len(rest) + _BAR + 6 <= width:
+    if share is not None and len(first) + len(rest) + _BAR + 4 <= width:
         filled = round(share * _BAR)
-        first += f"  [{'#' * filled}{' ' * (_BAR - filled)}]"
-    return f"{first}  {rest}"[: max(width, 0)]
+        first += f" [{'#' * filled}{' ' * (_BAR - filled)}]"
+    return f"{first} {rest}"[: max(width, 0)]
 
 
 def done(progress: Any, rows: int | None) -> float | None:

@@ -8,6 +8,7 @@ import click
 
 from rosenblatt.commands import output, output_files
 from rosenblatt.commands.reading import ParameterType, ReadingCommand, reading_options, share, whole
+from rosenblatt.errors import counted
 
 READOUTS = {"perceptron": "last", "averaged": "average", "voted": "vote"}
 IN_MEMORY = ("max-margin", "soft-margin")
@@ -144,6 +145,9 @@ def train(
 
         for line in lines(facts):
             output.say(line)
+    elif facts["rejected_lines"]:
+        kept = ", ".join(facts["rejected_files"])
+        output.warn(f"{counted(facts['rejected_lines'], 'bad line')} left out, and kept in {kept}")
 
 
 def _learn(name: str, given: dict[str, Any]) -> Any:
