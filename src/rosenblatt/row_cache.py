@@ -29,7 +29,7 @@ _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
 _HEADER = struct.Struct("<8s4q4B36x32s")  # magic; rows, features, values, classes; kinds; hash
 _MAGIC = b"rowblock"
 _ALIGNED = 64
-_BLOCK = 1 << 20  # bytes after which a block is written
+_BLOCK = 1 << 18  # bytes after which a block is written: less than a batch of a file has, which is then not copied
 _MAX_ABOUT = 64 << 20
 
 
@@ -81,6 +81,12 @@ class _Block:
         """As it stands in the file."""
         counts = (self.rows, self.n_features, self.n_values, self.n_classes)
         return _HEADER.pack(_MAGIC, *counts, self.dense, self.single, self.weighted, self.wide, digest)
+
+
+def _are_single(values: NDArray[Any]) -> bool:
+    """Whether every number is a float32 exactly."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((values.astype(np.float32, copy=False) == values).all())
 
 
 def _aligned(size: int) -> int:
@@ -178,10 +184,9 @@ class RowCache:
         n_classes = self._pending[-1][1]
         self._pending, self._pending_bytes = [], 0
         values = np.ascontiguousarray(batch.values)
-        with np.errstate(over="ignore", invalid="ignore"):
-            single = values.astype(np.float32, copy=False)
-        exact = bool((single == values).all())
-        arrays: dict[str, NDArray[Any]] = {"codes": batch.codes, "values": single if exact else values}
+        exact = _are_single(values.reshape(-1)[:64]) and _are_single(values)  # a few mostly tell
+        single = values.astype(np.float32, copy=False) if exact else values
+        arrays: dict[str, NDArray[Any]] = {"codes": batch.codes, "values": single}
         wide = False
         if batch.sparse is not None:
             wide = batch.n_features >= 1 << 31 or int(batch.sparse.starts[-1]) >= 1 << 31
