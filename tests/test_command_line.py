@@ -160,6 +160,51 @@ def test_control_c_ends_with_130_and_without_a_traceback(monkeypatch):
     assert result.stderr == "interrupted\n"
 
 
+def test_control_c_says_where_the_state_was_saved(monkeypatch, tmp_path):
+    def interrupted(*arguments, checkpoint, **options):
+        Path(checkpoint).touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rosenblatt, "train", interrupted)
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n")
+    result = run("train", "data.svm", "-o", "model", "--checkpoint", "state")
+    assert result.exit_code == 130
+    assert result.stderr == "saved to state: the same command goes on from there\ninterrupted\n"
+
+
+def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_path):
+    asked = {}
+
+    def noted(source, **options):
+        asked.update(options, source=source)
+        raise InputError("enough")
+
+    monkeypatch.setattr(rosenblatt, "train", noted)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("words,kind\nso many words,1\n")
+    options = (
+        "--vote --passes 3 --max-updates 9 --tie negative --no-intercept --eta0 0.5 --multi-class joint "
+        "--classes 1,2 --class-weight 1=2 --class-weight 2=0.5 --shuffle --shuffle-rows 7 --seed 5 --hold-out 0.1 "
+        "--early-stopping hold-out --patience 2 --cache c --checkpoint s --every 10 --threads 2 "
+        "--bits 9 --text words --label -1"
+    )
+    assert run("train", "a.csv", "b.csv", "-o", "model", *options.split()).stderr == "Error: enough\n"
+    stream = asked.pop("source")
+    assert stream.files == ["a.csv", "b.csv"]
+    assert (stream.options.bits, stream.options.text, stream.options.label) == (9, ("words",), "kind")
+    stream.close()
+    assert asked.pop("progress") is None  # nobody looks
+    assert asked.pop("folder") == str(tmp_path)
+    assert asked == {
+        **{"readout": "vote", "passes": 3, "max_updates": 9, "tie": "negative", "fit_intercept": False, "eta0": 0.5},
+        **{"multi_class": "joint", "classes": [1, 2], "class_weight": {1: 2.0, 2: 0.5}, "shuffle": True},
+        **{"shuffle_rows": 7, "seed": 5, "hold_out": 0.1, "patience": 2, "early_stopping": "hold-out"},
+        **{"cache": "c", "checkpoint": "s", "every": 10, "threads": 2},
+    }
+
+
 @pytest.mark.parametrize(
     "error, message",
     [

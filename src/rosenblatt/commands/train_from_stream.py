@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from rosenblatt.commands import output
 from rosenblatt.commands.progress_bar import ProgressBar
 from rosenblatt.commands.reading import told
 from rosenblatt.commands.train_report import command, rejected_files
@@ -23,13 +25,20 @@ def learn(
 
     # Opened first: while numpy and what learns are loaded, a good part of the file is parsed already.
     stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
-    with ProgressBar() as bar:
-        model = rb.train(
-            stream,
-            readout=READOUTS[name],
-            progress=bar if bar.active and not quiet else None,
-            **_arguments(given),
-        )
+    try:
+        with ProgressBar() as bar:
+            model = rb.train(
+                stream,
+                readout=READOUTS[name],
+                progress=bar if bar.active and not quiet else None,
+                folder=os.path.dirname(os.path.abspath(path)),  # where there is room, which /tmp need not have
+                **_arguments(given),
+            )
+    except KeyboardInterrupt:
+        checkpoint = given.get("checkpoint")
+        if checkpoint is not None and os.path.exists(checkpoint):
+            output.note(f"saved to {checkpoint}: the same command goes on from there")
+        raise
     rb.save(model, path)
     facts = {
         "algorithm": _NAMES[name],
