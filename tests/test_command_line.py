@@ -205,6 +205,18 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
     }
 
 
+@pytest.mark.parametrize("arguments", [["predict", "model"], ["train", "-o", "again", "--from", "model"]])
+def test_a_model_from_arrays_must_be_told_the_first_index_of_a_libsvm_file(arguments, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    model = rosenblatt.Perceptron(shuffle=False).fit([[1.0, 0.0], [-1.0, 0.0]], ["yes", "no"])
+    rosenblatt.save(model, "model")
+    Path("data.svm").write_text("yes 1:3\nno 1:-2\n")
+    result = run(*arguments, "data.svm")
+    assert result.exit_code == 1 and "say --index-base 0 or --index-base 1" in result.stderr
+    result = run(*arguments, "data.svm", "--index-base", "1")
+    assert result.exit_code == 0 and "100.00%" in result.output
+
+
 @pytest.mark.parametrize(
     "error, message",
     [

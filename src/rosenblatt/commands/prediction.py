@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from rosenblatt.commands.metrics import Metrics
+from rosenblatt.commands.prediction_files import PredictionFile
 from rosenblatt.commands.prediction_files import format_of as format_of
-from rosenblatt.commands.prediction_files import prediction_file
+from rosenblatt.errors import InputError
 
 
 def loaded(model: str) -> Any:
@@ -26,7 +27,7 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
     # Every row gets its line, so a bad one is an error even if it was passed over in training.
     known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
     options = dataclasses.replace(known, **reading)
-    return open_stream(
+    stream = open_stream(
         list(data),
         options,
         classes=trained.classes_.tolist(),
@@ -34,19 +35,26 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
         threads=threads,
         labelled=False,
     )
+    require_index_base(stream)
+    return stream
+
+
+def require_index_base(stream: Any) -> None:
+    """Raise if nobody knows which feature an index of a libsvm file means to the model."""
+    if stream.options.format == "libsvm" and stream.options.index_base is None:
+        stream.close()
+        raise InputError(
+            f"{stream.files[0]} is a libsvm file, and the model does not say whether its first feature has the number "
+            "0 or 1, because it was not learned from such a file: say --index-base 0 or --index-base 1"
+        )
 
 
 def write(trained: Any, stream: Any, file: IO[bytes], kind: str, what: str) -> Metrics:
     """Write the predictions; how right they are."""
-    import numpy as np
-
-    classes = [str(label) for label in trained.classes_.tolist()]
-    metrics = Metrics(classes)
-    out = prediction_file(file, kind, what, classes)
-    nothing = np.empty(0) if len(classes) == 2 else np.empty((0, len(classes)))
-    out.write(*_asked(trained.classes_[:0], nothing, what))  # so that a file without rows has its columns
+    metrics = Metrics([str(label) for label in trained.classes_.tolist()])
+    out = PredictionFile(file, kind, what, trained.classes_)
     for labels, scores in _predicted(trained, stream, metrics):
-        out.write(*_asked(labels, scores, what))
+        out.write(labels, scores)
     out.close()
     return metrics
 
@@ -75,7 +83,3 @@ def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[An
         metrics.names += [str(key) for key in stream.classes.keys[len(metrics.names) :]]
         metrics.add(batch.codes, codes)
         yield trained.classes_[codes], scores
-
-
-def _asked(labels: Any, scores: Any, what: str) -> tuple[Any, Any]:
-    return (None if what == "scores" else labels), (None if what == "labels" else scores)

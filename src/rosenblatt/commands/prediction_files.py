@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
-from rosenblatt.errors import missing_extra
-
-
-class PredictionFile(Protocol):
-    """Takes predictions in the order of the rows."""
-
-    def write(self, labels: Any, scores: Any) -> None:
-        """Write a batch: labels of shape (n,) and scores of shape (n,) or (n, classes), or None where not asked for."""
-
-    def close(self) -> None:
-        """Write what is still to be written."""
+from rosenblatt.commands.table_files import table_file
 
 
 def format_of(path: str | None) -> str:
@@ -28,78 +15,36 @@ def format_of(path: str | None) -> str:
     return "text"
 
 
-def prediction_file(file: IO[bytes], kind: str, what: str, classes: Sequence[str]) -> PredictionFile:
-    """A writer of that format; `what` is labels, scores or both, `classes` those that the scores are of."""
-    columns = ["prediction"] if what != "scores" else []
-    if what != "labels":
-        columns += ["score"] if len(classes) <= 2 else [f"score_{name}" for name in classes]
-    if kind == "parquet":
-        return _Parquet(file, columns)
-    return _Lines(file, columns, {"csv": ",", "tsv": "\t", "text": "\t"}[kind], heading=kind != "text")
+class PredictionFile:
+    """Takes predictions in the order of the rows, and writes of them what was asked for."""
 
-
-class _Lines:
-    """A line for each row. In CSV and TSV with names on top, and quotes where they are needed."""
-
-    def __init__(self, file: IO[bytes], columns: Sequence[str], delimiter: str, *, heading: bool) -> None:
-        self._file = file
-        self._text = io.StringIO(newline="")
-        self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        self._plain = not heading
-        if heading:
-            self._csv.writerow(columns)
-            self._flush()
+    def __init__(self, file: IO[bytes], kind: str, what: str, classes: Any) -> None:
+        """Begin a file; `what` is labels, scores or both, `classes` those of the model."""
+        self._file, self._labels, self._scores = file, what != "scores", what != "labels"
+        self._numbers = classes.dtype.kind in "if"
+        names, types = [], []
+        if self._labels:
+            names, types = ["prediction"], [classes.dtype.kind]
+        if self._scores:
+            each = ["score"] if len(classes) <= 2 else [f"score_{name}" for name in classes.tolist()]
+            names, types = names + each, types + ["f"] * len(each)
+        self._table = None if kind == "text" else table_file(file, kind, names, types)
 
     def write(self, labels: Any, scores: Any) -> None:
-        parts = _cells(labels, scores)
-        if self._plain:  # a label is a line as it is
-            lines = ("\t".join(row) for row in zip(*parts, strict=True))
-            self._file.write("".join(f"{line}\n" for line in lines).encode())
+        """Write a batch: labels of shape (n,), scores of shape (n,) or (n, classes)."""
+        columns = []
+        if self._labels:
+            columns.append(labels if self._numbers else [str(label) for label in labels.tolist()])
+        if self._scores:
+            columns += [scores] if scores.ndim == 1 else list(scores.T)
+        if self._table is not None:
+            self._table.write(columns)
             return
-        self._csv.writerows(zip(*parts, strict=True))
-        self._flush()
-
-    def _flush(self) -> None:
-        self._file.write(self._text.getvalue().encode())
-        self._text.seek(0)
-        self._text.truncate()
+        # Text has no quotes: a label is a line as it is. Numbers are in the shortest form that gives them back.
+        cells = [column if isinstance(column, list) else map(repr, column.tolist()) for column in columns]
+        self._file.write("".join("\t".join(row) + "\n" for row in zip(*cells, strict=True)).encode())
 
     def close(self) -> None:
-        self._flush()
-
-
-def _cells(labels: Any, scores: Any) -> list[list[str]]:
-    """The columns as text: numbers in the shortest form that reads back as the same number."""
-    columns = [] if labels is None else [[str(label) for label in labels.tolist()]]
-    if scores is not None:
-        each = [scores] if scores.ndim == 1 else list(scores.T)
-        columns += [[repr(score) for score in column.tolist()] for column in each]
-    return columns
-
-
-class _Parquet:
-    """A record for each row, with types; a row group for every batch."""
-
-    def __init__(self, file: IO[bytes], columns: Sequence[str]) -> None:
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            raise missing_extra("parquet", "pyarrow") from None
-        self._arrow = pyarrow
-        self._file = file
-        self._columns = list(columns)
-        self._writer: Any = None
-
-    def write(self, labels: Any, scores: Any) -> None:
-        parts = [] if labels is None else [labels]
-        if scores is not None:
-            parts += [scores] if scores.ndim == 1 else list(scores.T)
-        made = self._arrow.table([self._arrow.array(part) for part in parts], names=self._columns)
-        if self._writer is None:
-            self._writer = self._arrow.parquet.ParquetWriter(self._file, made.schema)
-        self._writer.write_table(made)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        """Write what is still to be written."""
+        if self._table is not None:
+            self._table.close()

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from rosenblatt.commands.prediction import require_index_base
 from rosenblatt.commands.train_report import command, rejected_files
 from rosenblatt.errors import InputError, counted
 
@@ -63,13 +64,15 @@ def _opened(model: Any, data: Sequence[str], reading: dict[str, Any], threads: i
     from rosenblatt.reading_options import ReadingOptions
 
     known = getattr(model, "reading_", None) or ReadingOptions()
-    return open_stream(
+    stream = open_stream(
         list(data),
         dataclasses.replace(known, **reading),
         classes=model.classes_.tolist(),
         feature_names=getattr(model, "feature_names_in_", None),
         threads=threads,
     )
+    require_index_base(stream)
+    return stream
 
 
 def _batches(model: Any, stream: Any) -> Iterator[tuple[Any, Any, Any]]:
