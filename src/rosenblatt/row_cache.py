@@ -111,30 +111,36 @@ class RowCache:
         self._pending: list[tuple[RowBatch, int]] = []
         self._pending_bytes = 0
         self._checked: set[int] = set()
+        self._synced: Mark | None = None
         self.rows = 0
         try:
-            if mark is not None:
-                assert path is not None
-                self._file = open(path, "rb" if complete else "r+b")  # noqa: SIM115 - closed by close()
-            elif path is None:
-                self._file = tempfile.TemporaryFile(prefix="rosenblatt-", suffix=".rows", dir=folder)  # noqa: SIM115
+            # Without a buffer: what is written is on its way, and a full disk is heard of at once.
+            if path is None:
+                self._file: Any = tempfile.TemporaryFile("w+b", 0, prefix="rosenblatt-", suffix=".rows", dir=folder)  # noqa: SIM115 - closed by close()
             else:
-                self._file = open(path, "w+b")  # noqa: SIM115
+                how = "w+b" if mark is None else "rb" if complete else "r+b"
+                self._file = open(path, how, 0)  # noqa: SIM115
         except OSError as error:
             if mark is not None:
                 raise CheckpointError(f"{path}, with the rows of the checkpoint, is gone: {error.strerror}") from None
             where = path or folder or tempfile.gettempdir()
             raise OSError(error.errno, f"rows cannot be kept there: {error.strerror}", where) from None
+        try:
+            self._begin(mark, complete)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self, mark: Mark | None, complete: bool) -> None:
         if mark is None:
             self._write(_BEGIN)
-            self._file.flush()
-        else:
-            self._scan(mark.size)
-            if self.mark() != mark:
-                raise CheckpointError(f"{path} does not hold the rows that the checkpoint was made with")
-            if not complete:
-                self._file.truncate(mark.size)
-                self._file.seek(mark.size)
+            return
+        self._scan(mark.size)
+        if self.mark() != mark:
+            raise CheckpointError(f"{self.path} does not hold the rows that the checkpoint was made with")
+        if not complete:
+            self._file.truncate(mark.size)
+            self._file.seek(mark.size)
 
     @classmethod
     def reopen(cls, path: str) -> tuple[RowCache, dict[str, Any]] | None:
@@ -219,12 +225,13 @@ class RowCache:
         self._write(block.header(digest))
         for piece in payload:
             self._write(piece)
-        self._file.flush()
         self._append(_Block(**(asdict(block) | {"digest": digest})))
 
     def _write(self, content: bytes | memoryview) -> None:
+        left = memoryview(content)
         try:
-            self._file.write(content)
+            while left.nbytes:
+                left = left[self._file.write(left) :]
         except OSError as error:
             where = self.path or tempfile.gettempdir()
             why = f"{error.strerror} (the rows are kept there for later passes; make room, or name another place)"
@@ -245,7 +252,9 @@ class RowCache:
     def sync(self) -> Mark:
         """The same, when it is safely on disk."""
         mark = self.mark()
-        os.fsync(self._file.fileno())
+        if mark != self._synced:
+            os.fsync(self._file.fileno())
+            self._synced = mark
         return mark
 
     def finish(self, about: dict[str, Any]) -> None:
@@ -253,14 +262,11 @@ class RowCache:
         mark = self.mark()
         text = json.dumps({"mark": asdict(mark), "about": about}, separators=(",", ":")).encode()
         self._write(text + len(text).to_bytes(8, "little") + blake3(text).digest() + _END)
-        self._file.flush()
         os.fsync(self._file.fileno())
 
-    def close(self, *, delete: bool = False) -> None:
-        """Close the file, and delete it if it has a name."""
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
-        if delete and self.path is not None and os.path.exists(self.path):
-            os.unlink(self.path)
 
     # Reading --------------------------------------------------------------------------------------------------------
 
@@ -282,7 +288,7 @@ class RowCache:
                 raise _damaged(self.path)
             block = _Block(offset, *counts, bool(dense), bool(single), bool(weighted), bool(wide), digest)
             offset += block.size
-            if offset > end:
+            if offset > end or block.header(digest) != header:
                 raise _damaged(self.path)
             self._append(block)
 
@@ -318,9 +324,9 @@ class RowCache:
         sparse = Sparse(found["values"], found["columns"], found["starts"])
         return RowBatch(found["codes"], block.n_features, sparse=sparse, weights=found.get("weights"))
 
-    def classes_at(self, k: int) -> int:
-        """How many classes were seen up to the end of a block."""
-        return self._blocks[k].n_classes
+    def classes_at(self, row: int) -> int:
+        """How many classes were seen up to the end of the block that a row is in."""
+        return self._blocks[self._block_of(row)].n_classes
 
     def batches(self, start: int = 0) -> Iterator[tuple[int, RowBatch]]:
         """The blocks from a row on, each with the number of its first row."""

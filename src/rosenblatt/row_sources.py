@@ -16,6 +16,7 @@ from rosenblatt.class_table import ClassTable, key_of
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import MAX_CLASSES
 from rosenblatt.row_batches import RowBatch, Sparse
+from rosenblatt.row_cache import RowCache
 
 if TYPE_CHECKING:
     from rosenblatt.reading_options import ReadingOptions
@@ -43,12 +44,20 @@ class Source(Protocol):
         """How files are read."""
         ...
 
-    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
-        """The rows behind a place, in order; all of them if there is none."""
+    def batches(self, position: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a position, in order; all of them if there is none."""
         ...
 
-    def place(self) -> dict[str, Any]:
-        """Where the last batch ended, and what was learned of the classes on the way: values that JSON can hold."""
+    def position(self) -> dict[str, Any]:
+        """Where the last batch ended, as values that JSON can hold."""
+        ...
+
+    def known(self) -> dict[str, Any]:
+        """What was met on the way, likewise."""
+        ...
+
+    def restore(self, known: dict[str, Any]) -> None:
+        """Know that again."""
         ...
 
     def n_classes(self) -> int:
@@ -108,9 +117,9 @@ class MemorySource:
 
         self._digest = blake3()
 
-    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
-        """The rows behind a place, which is checked to be the same place of the same rows."""
-        skip = 0 if place is None else int(place["rows"])
+    def batches(self, position: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a position, which is checked to be that of the same rows."""
+        skip = 0 if position is None else int(position["rows"])
         for number, given in enumerate(self._batches):
             try:
                 batch = self._checked(given)
@@ -125,7 +134,7 @@ class MemorySource:
                     _feed(self._digest, part)
                 if begin >= skip:
                     yield part
-                elif self._rows > skip or (self._rows == skip and self.place() != place):
+                elif self._rows > skip or (self._rows == skip and self.position() != position):
                     raise _changed()
         if self._rows < skip:
             raise _changed()
@@ -185,9 +194,17 @@ class MemorySource:
         number = np.asarray([self._numbers[name] for name in names], np.int16)
         return number[codes]
 
-    def place(self) -> dict[str, Any]:
+    def position(self) -> dict[str, Any]:
         """How many rows were read, and their hash."""
         return {"rows": self._rows, "hash": None if self._digest is None else self._digest.hexdigest()}
+
+    def known(self) -> dict[str, Any]:
+        """The names of the features; the classes are met again when the batches are gone through again."""
+        return {"names": None if self.feature_names is None else list(self.feature_names)}
+
+    def restore(self, known: dict[str, Any]) -> None:
+        """Know the names again."""
+        self.feature_names = known["names"]
 
     def n_classes(self) -> int:
         """How many classes were seen so far."""
@@ -235,31 +252,40 @@ class FileSource:
         """Keep the stream, which may be parsing already."""
         self._stream = stream
         self._position: Any = None
+        self._rejected = 0
 
-    def batches(self, place: dict[str, Any] | None = None) -> Iterator[RowBatch]:
-        """The rows behind a place."""
+    def restore(self, known: dict[str, Any]) -> None:
+        """Give the stream what it had met."""
+        columns, names = known["hashed_names"]
+        self._stream.take_up(known["classes"], known["names"], dict(zip(columns, names, strict=True)))
+        self._stream.smallest_index = known["smallest_index"]
+        self._rejected = known["rejected"]
+
+    def batches(self, position: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows behind a position."""
         stream, start = self._stream, None
-        if place is not None:
+        if position is not None:
             from rosenblatt.streams import Position
 
-            start = Position(**place["position"])
-            stream.smallest_index = place["smallest_index"]
-            columns, names = place["hashed_names"]
-            stream.names_of_hashes = dict(zip(columns, names, strict=True))
+            start = Position(**position)
         width = stream.width or 0
         for batch in stream.batches(start):
             self._position = batch.position
             yield RowBatch.of_stream(batch, width)
 
-    def place(self) -> dict[str, Any]:
-        """The position in the files, and what was met on the way."""
-        stream, position = self._stream, self._position
+    def position(self) -> dict[str, Any]:
+        """In the files."""
+        return dict(vars(self._position))
+
+    def known(self) -> dict[str, Any]:
+        """Classes, names and numbers that the stream has met."""
+        stream = self._stream
         return {
-            "position": {name: getattr(position, name) for name in ("file", "offset", "line", "rows")},
             "classes": stream.classes.keys,
             "names": stream.feature_names if stream.width is None else None,
             "hashed_names": [list(stream.names_of_hashes), list(stream.names_of_hashes.values())],
             "smallest_index": stream.smallest_index,
+            "rejected": stream.rejected,
         }
 
     @property
@@ -304,12 +330,40 @@ class FileSource:
 
     def rejected(self) -> int:
         """Lines that were skipped."""
-        return self._stream.rejected
+        return max(self._stream.rejected, self._rejected)
 
     def smallest_index(self) -> int | None:
         """Of libsvm files whose base was not told."""
         options = self._stream.options
         return self._stream.smallest_index if options.format == "libsvm" and options.index_base is None else None
+
+
+class CachedSource(FileSource):
+    """The rows of files, from the cache that an earlier run has made of them."""
+
+    def __init__(self, files: FileSource, cache: RowCache, known: dict[str, Any]) -> None:
+        """`known` is what was known at the end of the files."""
+        super().__init__(files._stream)
+        self._cache, self._rows, self._n_classes = cache, 0, len(known["classes"])
+        self.restore(known)
+
+    def batches(self, position: dict[str, Any] | None = None) -> Iterator[RowBatch]:
+        """The rows of the cache behind a position."""
+        for first, batch in self._cache.batches(0 if position is None else position["rows"]):
+            self._rows, self._n_classes = first + len(batch), self._cache.classes_at(first)
+            yield batch
+
+    def position(self) -> dict[str, Any]:
+        """The row of the cache."""
+        return {"rows": self._rows}
+
+    def n_classes(self) -> int:
+        """How many classes were met up to the last block."""
+        return self._n_classes
+
+    def bytes(self) -> tuple[int, int | None]:
+        """Nothing of the files is read."""
+        return 0, None
 
 
 def _is_one_batch(given: Any) -> bool:

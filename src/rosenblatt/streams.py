@@ -187,6 +187,12 @@ class Stream:
             self._part.close()
             self._part = None
 
+    def take_up(self, classes: Iterable[Any], names: Sequence[str] | None, hashed: dict[int, str]) -> None:
+        """Know the classes and features that another run over these files had met, before going on where it was."""
+        self.close()
+        self.classes, self.names_of_hashes = ClassTable(classes), hashed
+        self._first_names = None if names is None else [name.encode() for name in names]
+
     def close(self) -> None:
         """Stop reading ahead, if nobody will read."""
         if self._ready is not None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.learning import Learner, Readout
-from rosenblatt.row_cache import RowCache
 from rosenblatt.row_sources import FileSource, MemorySource, Source
+from rosenblatt.run_files import RunFiles
 from rosenblatt.trained_model import TrainedModel, estimator_of
 from rosenblatt.training_options import TrainingOptions
 from rosenblatt.training_report import largest_weights, mistake_bound, separates
@@ -121,6 +121,8 @@ def train(
     (['bird', 'cat', 'dog'], True, ['cat'])
     """
     began = time.monotonic()
+    if every is not None and (checkpoint is None or every < 1):
+        raise InputError("every is how many rows are between two checkpoints: at least 1, and only with checkpoint")
     options = TrainingOptions(
         readout=readout,
         passes=passes,
@@ -138,23 +140,25 @@ def train(
         early_stopping=early_stopping,
         patience=patience,
     )
-    if checkpoint is not None or every is not None:
-        raise NotImplementedError("checkpoints")
     rows = _source_of(source, reading, threads)
     run = Run(options, rows, progress=progress)
-    folder = None if folder is None else os.fspath(folder)
-    if options.needs_cache or cache is not None:
-        run.cache = RowCache(None if cache is None else os.fspath(cache), folder=folder)
-    if options.hold_out:
-        run.held = RowCache(folder=folder)
+    paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
+    files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
     try:
         with run.interrupts:
-            run.go()
-            return _model_of(run, began)
+            files.open()
+            run.after_batch = files.after_batch
+            try:
+                run.go()
+            except KeyboardInterrupt:
+                files.save()
+                raise
+            model = _model_of(run, began)
+            files.finish()
     finally:
-        for kept in (run.cache, run.held):
-            if kept is not None:
-                kept.close()
+        files.close()
+    _warn_if_sorted(run)
+    return model
 
 
 def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Source:
@@ -220,13 +224,17 @@ def _model_of(run: Run, began: float) -> TrainedModel:
         names_of_hashes=dict(source.names_of_hashes),
     )
     model.report = _report(run, model, bound, time.monotonic() - began)
-    if tally.sorted_by_label() and not options.shuffle:
+    return model
+
+
+def _warn_if_sorted(run: Run) -> None:
+    tally = run.tally
+    if tally.sorted_by_label() and not run.options.shuffle:
         warnings.warn(
             f"the rows are sorted by label: the class changes only {tally.changes:,} times in {tally.rows:,} rows, and "
             "a model learned in that order may know little but the last class. Use shuffle=True (--shuffle)",
             stacklevel=3,
         )
-    return model
 
 
 def _progressive(run: Run) -> int:

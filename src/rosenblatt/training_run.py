@@ -59,14 +59,14 @@ class Run:
         *,
         threads: int = 1,
         progress: Callable[[Progress], None] | None = None,
-        after_batch: Callable[[int], None] | None = None,
     ) -> None:
         self.options, self.source = options, source
         self.choices = options.choices(threads)
         self.tally = Tally()
+        self.counted = False  # the rows come from a cache: they are in the tally, and held-out rows are elsewhere
         self.pass_ = READING if options.reads_first else 0
         self.done = 0  # rows of this pass
-        self.place: dict[str, Any] | None = None  # of the source
+        self.position: dict[str, Any] | None = None  # of the source
         self.history: list[int] = []  # mistakes of each pass
         self.right = 0  # rows of the first pass that were given their class before they were learned from
         self.known: list[bool] = []  # classes that were learned from, in the order of appearance
@@ -84,7 +84,8 @@ class Run:
         self.whole = True  # False in the middle of a batch
         self.interrupts = Interrupts()
         self._shuffle: Shuffle | None = None
-        self._progress, self._after_batch = progress, after_batch
+        self.after_batch: Callable[[int], None] | None = None
+        self._progress = progress
         self._ticked = self._pass_began = time.monotonic()
         self._rows_before = 0
 
@@ -105,23 +106,26 @@ class Run:
     def _read(self) -> None:
         """Read all rows, learning from each batch unless the classes or the order must be known first."""
         self._begin_clock()
+        if self.counted and self.pass_ == READING:
+            return  # an earlier run has read them
         lesson = self._first_lesson() if self.pass_ == 0 else None
         for batch in self._batches():
             self.whole = False
-            first, n_classes = self.tally.rows, self.source.n_classes()
-            self.tally.add(batch, n_classes)
-            learned = self._put_aside(batch, first, n_classes)
+            first, n_classes, learned = self.done, self.source.n_classes(), batch
+            if not self.counted:
+                self.tally.add(batch, n_classes)
+                learned = self._put_aside(batch, first, n_classes)
+                self.tally.learned += len(learned)
             if lesson is not None:
                 self._learn_first(lesson, learned, first, n_classes)
-            self.tally.learned += len(learned)
-            self.done = self.tally.rows
-            self.place = self.source.place()
+            self.done += len(batch)
+            self.position = self.source.position()
             self.whole = True
             self._between(len(batch))
 
     def _batches(self) -> Iterator[RowBatch]:
         """The batches of the source. While one is waited for, Ctrl-C is raised at once; elsewhere it is noted."""
-        batches = self.source.batches(self.place)
+        batches = self.source.batches(self.position)
         while True:
             with self.interrupts.heard():
                 batch = next(batches, None)
@@ -338,8 +342,8 @@ class Run:
             raise overflow()
 
     def _between(self, rows: int) -> None:
-        if self._after_batch is not None:
-            self._after_batch(rows)
+        if self.after_batch is not None:
+            self.after_batch(rows)
         if self._progress is not None and time.monotonic() - self._ticked >= _TICK:
             self.tell()
 

@@ -1,0 +1,365 @@
+"""A run that goes on from a checkpoint ends with the same bytes; what is damaged or of another run is refused."""
+
+import errno
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from strategies import noisy
+from streams_of_rows import cut, svm_text
+
+import rosenblatt as rb
+from rosenblatt import checkpoints, model_file
+from rosenblatt.errors import CheckpointError
+from rosenblatt.streams import open_stream
+
+
+class Killed(BaseException):
+    """What ends a run at a place of our choice, as if the process had been killed there."""
+
+
+def bytes_of(model, folder):
+    path = folder / "bytes of a model"
+    rb.save(model, path)
+    return path.read_bytes()
+
+
+def killed_at(monkeypatch, number):
+    """Let the process die just after the number-th checkpoint was written."""
+    written, save = [], checkpoints.Checkpoint.save
+
+    def save_and_die(self, state, arrays):
+        save(self, state, arrays)
+        if "probe" not in state:
+            written.append(state)
+            if len(written) == number:
+                raise Killed
+
+    monkeypatch.setattr(checkpoints.Checkpoint, "save", save_and_die)
+    return written
+
+
+RUNS = {
+    "one pass": {},
+    "average": {"readout": "average", "passes": 3},
+    "vote": {"readout": "vote", "passes": 3},
+    "joint": {"multi_class": "joint", "passes": 2, "readout": "average"},
+    "told": {"classes": [0, 1, 2, 3], "passes": 2},
+    "shuffled": {"shuffle": True, "passes": 3, "readout": "average"},
+    "shuffled in a small buffer": {"shuffle": True, "shuffle_rows": 100, "passes": 2},
+    "held out": {"hold_out": 0.2, "passes": 3},
+    "early stopping": {
+        "hold_out": 0.2,
+        "passes": 12,
+        "early_stopping": "hold-out",
+        "patience": 2,
+        "readout": "average",
+    },
+    "early stopping of a vote": {"passes": 9, "early_stopping": "progressive", "patience": 1, "readout": "vote"},
+    "balanced, budget": {"class_weight": "balanced", "max_updates": 60, "passes": 4},
+    "positive ties": {"tie": "positive", "passes": 2},
+}
+
+
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS.keys())
+@pytest.mark.parametrize("k", [2, 4])
+def test_killed_at_any_checkpoint_a_run_ends_with_the_same_bytes(tmp_path, monkeypatch, options, k):
+    X, y = noisy(300, 5, k, k)
+    y = np.minimum(y, np.arange(300) // 60)  # classes appear late
+    X[np.abs(X) < 0.5] = 0
+    path, checkpoint = tmp_path / "rows.svm", tmp_path / "checkpoint"
+    path.write_text(svm_text(X, y))
+    options = dict(options)
+    if "classes" in options:
+        options["classes"] = range(k)
+
+    def run(**more):
+        return rb.train(open_stream(path, chunk=1500), **options, **more)
+
+    want = bytes_of(run(), tmp_path)
+    number = 1
+    while True:
+        with monkeypatch.context() as patch:
+            written = killed_at(patch, number)
+            try:
+                run(checkpoint=checkpoint, every=50)
+                break  # there are fewer checkpoints than this
+            except Killed:
+                assert len(written) == number
+        assert checkpoint.exists()
+        assert bytes_of(run(checkpoint=checkpoint, every=77), tmp_path) == want
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["bytes of a model", "rows.svm"]
+        number += 1 if number < 4 else 3
+    assert number > 2
+
+
+def test_killed_again_and_again(tmp_path, monkeypatch):
+    X, y = noisy(300, 5, 1, 3)
+    path, checkpoint = tmp_path / "rows.svm", tmp_path / "checkpoint"
+    path.write_text(svm_text(X, y))
+    options = {"readout": "average", "passes": 3, "hold_out": 0.1}
+    want = bytes_of(rb.train(open_stream(path, chunk=1000), **options), tmp_path)
+    kills = 0
+    while True:
+        with monkeypatch.context() as patch:
+            killed_at(patch, 2)
+            try:
+                model = rb.train(open_stream(path, chunk=1000), checkpoint=checkpoint, every=30, **options)
+                break
+            except Killed:
+                kills += 1
+    assert kills > 5 and bytes_of(model, tmp_path) == want
+
+
+@pytest.mark.parametrize("options", [{}, {"passes": 3}, {"shuffle": True, "passes": 2}])
+def test_batches_in_memory(tmp_path, monkeypatch, options):
+    X, y = noisy(200, 4, 2, 3)
+    batches, checkpoint = cut(X, y, range(20, 200, 20)), tmp_path / "checkpoint"
+    want = bytes_of(rb.train(iter(batches), **options), tmp_path)
+    for number in range(1, 6):
+        with monkeypatch.context() as patch:
+            killed_at(patch, number)
+            with pytest.raises(Killed):
+                rb.train(iter(batches), checkpoint=checkpoint, every=35, **options)
+        assert bytes_of(rb.train(iter(batches), checkpoint=checkpoint, every=35, **options), tmp_path) == want
+
+
+def stopped(tmp_path, monkeypatch, rows=None, number=3, **options):
+    """A checkpoint of a run that was killed."""
+    X, y = noisy(200, 4, 3)
+    path, checkpoint = tmp_path / "rows.svm", tmp_path / "checkpoint"
+    if not path.exists():
+        path.write_text(svm_text(X, y))
+    with monkeypatch.context() as patch:
+        killed_at(patch, number)
+        source = open_stream(path, chunk=1000) if rows is None else rows
+        with pytest.raises(Killed):
+            rb.train(source, checkpoint=checkpoint, every=30, **options)
+    return path, checkpoint
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"passes": 3}, "checkpoint is of a run with other options. Give the same data and options"),
+        ({"passes": 2, "seed": 1}, "other options"),
+        ({"passes": 2, "cache": "elsewhere"}, "other cache"),
+    ],
+)
+def test_other_options_are_refused(tmp_path, monkeypatch, changed, message):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=2)
+    with pytest.raises(CheckpointError, match=message):
+        rb.train(path, checkpoint=checkpoint, **changed)
+    assert checkpoint.exists()
+
+
+def test_other_data_are_refused(tmp_path, monkeypatch):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=2)
+    text = path.read_text()
+    path.write_text(text.replace("1:", "2:", 1))
+    with pytest.raises(CheckpointError, match="other data"):
+        rb.train(path, checkpoint=checkpoint, passes=2)
+    with pytest.raises(CheckpointError, match="other data"):
+        rb.train([([[1.0]], [0])], checkpoint=checkpoint, passes=2)
+    path.write_text(text)
+    with pytest.raises(CheckpointError, match="other reading options"):
+        rb.train(path, checkpoint=checkpoint, passes=2, index_base=0)
+
+
+def test_other_batches_are_refused(tmp_path, monkeypatch):
+    X, y = noisy(200, 4, 3)
+    _, checkpoint = stopped(tmp_path, monkeypatch, rows=cut(X, y, range(20, 200, 20)))
+    other = X.copy()
+    other[7, 2] += 1
+    with pytest.raises(rb.errors.InputError, match="these are not the rows that the checkpoint was made with"):
+        rb.train(cut(other, y, range(20, 200, 20)), checkpoint=checkpoint)
+    for batches in (cut(X, y, [199]), cut(X[:50], y[:50], [])):
+        with pytest.raises(rb.errors.InputError, match="these are not the rows"):
+            rb.train(batches, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("place", [8, 300, -200, -1])
+def test_a_damaged_checkpoint_is_refused(tmp_path, monkeypatch, place):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=2)
+    content = bytearray(checkpoint.read_bytes())
+    content[place] ^= 4
+    checkpoint.write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"checkpoint cannot be gone on from: .* Delete it to begin anew"):
+        rb.train(path, checkpoint=checkpoint, passes=2)
+    checkpoint.write_bytes(content[:100])
+    with pytest.raises(CheckpointError, match="cannot be gone on from"):
+        rb.train(path, checkpoint=checkpoint, passes=2)
+
+
+def test_a_model_is_no_checkpoint(tmp_path):
+    X, y = noisy(20, 2, 0)
+    rb.save(rb.train((X, y)), tmp_path / "model")
+    with pytest.raises(CheckpointError, match="it is not a checkpoint of this version"):
+        rb.train((X, y), checkpoint=tmp_path / "model")
+
+
+def test_a_damaged_or_missing_cache_is_refused(tmp_path, monkeypatch):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=3, number=9)
+    cache = tmp_path / "checkpoint.cache"
+    content = cache.read_bytes()
+    for place in (100, len(content) // 2, len(content) - 1):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        cache.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.cache (is damaged|does not hold)"):
+            rb.train(path, checkpoint=checkpoint, passes=3)
+    cache.write_bytes(content[:-64])
+    with pytest.raises(CheckpointError, match="damaged"):
+        rb.train(path, checkpoint=checkpoint, passes=3)
+    cache.unlink()
+    with pytest.raises(CheckpointError, match=r"checkpoint\.cache, with the rows of the checkpoint, is gone"):
+        rb.train(path, checkpoint=checkpoint, passes=3)
+
+
+# ---- Disks ----
+def test_a_path_that_cannot_be_written_is_found_before_training(tmp_path):
+    def rows():
+        raise AssertionError("a row was asked for")
+        yield
+
+    for where in ("nowhere/checkpoint", "."):
+        with pytest.raises(OSError, match="the checkpoint cannot be written"):
+            rb.train(rows(), checkpoint=tmp_path / where)
+    with pytest.raises(OSError, match="rows cannot be kept there"):
+        rb.train(rows(), passes=2, folder=tmp_path / "nowhere")
+    with pytest.raises(OSError, match="rows cannot be kept there"):
+        rb.train(rows(), passes=2, cache=tmp_path / "nowhere" / "cache")
+
+
+@pytest.mark.parametrize("options", [{}, {"passes": 2}])
+def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch, options):
+    X, y = noisy(200, 4, 3)
+    path, checkpoint = tmp_path / "rows.svm", tmp_path / "checkpoint"
+    path.write_text(svm_text(X, y))
+    want = bytes_of(rb.train(path, **options), tmp_path)
+    with monkeypatch.context() as patch:
+        writes, write = [], model_file.write_atomically
+
+        def full(target, content):
+            writes.append(target)
+            if len(writes) == 4:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            write(target, content)
+
+        patch.setattr(checkpoints, "write_atomically", full)
+        with pytest.raises(OSError, match="the checkpoint cannot be written: No space left"):
+            rb.train(open_stream(path, chunk=1000), checkpoint=checkpoint, every=30, **options)
+    assert checkpoint.exists()
+    assert bytes_of(rb.train(path, checkpoint=checkpoint, **options), tmp_path) == want
+
+
+def test_a_cache_on_a_full_disk_says_where(monkeypatch):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no disk that is always full")
+    from rosenblatt.row_cache import RowCache
+
+    with pytest.raises(OSError, match=r"No space left on device .the rows are kept there for later passes"):
+        RowCache("/dev/full")
+
+
+# ---- Ctrl-C ----
+def test_ctrl_c_saves_first(tmp_path):
+    X, y = noisy(400, 4, 5)
+    batches, checkpoint = cut(X, y, range(20, 400, 20)), tmp_path / "checkpoint"
+    want = bytes_of(rb.train(batches, passes=2), tmp_path)
+
+    def pressing():
+        for number, batch in enumerate(batches):
+            if number == 7:
+                signal.raise_signal(signal.SIGINT)
+            yield batch
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rb.train(pressing(), passes=2, checkpoint=checkpoint)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert checkpoint.exists()
+    assert bytes_of(rb.train(batches, passes=2, checkpoint=checkpoint), tmp_path) == want
+
+
+def test_ctrl_c_in_a_later_pass_saves_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.training_run._TICK", 0.0)
+    X, y = noisy(400, 4, 5)
+    checkpoint = tmp_path / "checkpoint"
+    want = bytes_of(rb.train((X, y), passes=6), tmp_path)
+
+    def press(progress):
+        if progress.pass_ == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rb.train((X, y), passes=6, checkpoint=checkpoint, progress=press)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    told = []
+    assert bytes_of(rb.train((X, y), passes=6, checkpoint=checkpoint, progress=told.append), tmp_path) == want
+    assert min(one.pass_ for one in told) >= 3  # the first passes were not made again
+
+
+def test_a_run_in_another_thread_leaves_the_signal_alone():
+    X, y = noisy(50, 3, 0)
+    models = []
+    thread = threading.Thread(target=lambda: models.append(rb.train((X, y), passes=2)))
+    thread.start()
+    thread.join()
+    assert models[0].n_iter_ == 2
+
+
+# ---- A cache that stays ----
+def test_a_named_cache_is_used_again_for_the_same_files(tmp_path, monkeypatch):
+    X, y = noisy(300, 5, 6, 3)
+    path, cache = tmp_path / "rows.svm", tmp_path / "cache"
+    path.write_text(svm_text(X, y))
+    options = {"readout": "average", "hold_out": 0.2}
+    want = rb.train(path, passes=3, **options)
+    first = rb.train(path, passes=1, cache=cache, **options)
+    assert cache.exists()
+    made = cache.read_bytes()
+
+    def not_again(*_):
+        raise AssertionError("the file was parsed again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rosenblatt.row_sources.FileSource.batches", not_again)
+        again = rb.train(path, passes=1, cache=cache, **options)
+        assert bytes_of(again, tmp_path) != b"" and again.learner.weights.tolist() == first.learner.weights.tolist()
+        assert again.training == first.training and again.separates_ is first.separates_ is False
+        assert bytes_of(rb.train(path, passes=3, cache=cache, **options), tmp_path) == bytes_of(want, tmp_path)
+        assert rb.train(path, passes=2, cache=cache, readout="vote", hold_out=0.2).n_iter_ == 2
+        shuffled = rb.train(path, passes=2, cache=cache, shuffle=True, hold_out=0.2)
+    assert bytes_of(shuffled, tmp_path) == bytes_of(rb.train(path, passes=2, shuffle=True, hold_out=0.2), tmp_path)
+    assert cache.read_bytes() == made
+    rb.train(path, passes=2, cache=cache, hold_out=0.1)  # other rows are held out: it is made anew
+    assert cache.read_bytes() != made
+
+
+def test_a_named_cache_and_a_checkpoint(tmp_path, monkeypatch):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=3, cache=tmp_path / "cache", number=9)
+    want = bytes_of(rb.train(path, passes=3), tmp_path)
+    for _ in range(2):  # the second time all rows come from the cache
+        model = rb.train(path, passes=3, cache=tmp_path / "cache", checkpoint=checkpoint, every=30)
+        assert bytes_of(model, tmp_path) == want and not checkpoint.exists()
+        stopped(tmp_path, monkeypatch, passes=3, cache=tmp_path / "cache", number=4)
+
+
+def test_a_file_that_is_no_cache_is_not_written_over(tmp_path):
+    path, cache = tmp_path / "rows.svm", tmp_path / "precious"
+    path.write_text("1 1:1\n-1 1:-1\n")
+    cache.write_text("do not lose this")
+    with pytest.raises(CheckpointError, match="precious is not a cache of rows: name another file, or delete it"):
+        rb.train(path, cache=cache)
+    with pytest.raises(CheckpointError, match="precious is not a cache"):
+        rb.train(noisy(20, 2, 0), cache=cache)
+    assert cache.read_text() == "do not lose this"
