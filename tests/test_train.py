@@ -377,9 +377,6 @@ def test_an_estimator_can_be_loaded_as_a_trained_model(tmp_path):
     assert_same(loaded, estimator)
     assert loaded.training is None and loaded.progressive_accuracy is None and loaded.reading is None
     assert loaded.parameters == estimator.get_params()
-    rb.save(rb.MaxMargin().fit([[-1.0], [1.0]], [0, 1]), tmp_path / "margin")
-    with pytest.raises(rb.errors.ModelFileError, match="it is no perceptron"):
-        rb.load_trained(tmp_path / "margin")
 
 
 def test_the_reading_options_come_back(tmp_path):
