@@ -57,7 +57,7 @@ class ColumnTable {
     const uint64_t oldest = uint64_t{first_} << 32;
     size_t at = slot_of(column);
     uint64_t slot = slots[at];
-    while ((slot >= oldest) & (static_cast<uint32_t>(slot) != column)) {
+    while ((slot >= oldest) & (static_cast<uint32_t>(slot) != column)) [[unlikely]] {
       at = (at + 1) & (slots_.size() - 1);
       slot = slots[at];
     }

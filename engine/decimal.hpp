@@ -35,6 +35,25 @@ inline const char* read_slowly(const char* first, const char* end, double& value
   return found.ptr;
 }
 
+// Applies the exponent at p (an e) to a mantissa with so many digits of a fraction. Where it ends, or null if there are not
+// one to three digits or the power of ten is not exact.
+inline const char* scale(const char* p, int64_t fraction, double& mantissa) {
+  ++p;
+  const bool negative = *p == '-';
+  p += negative || *p == '+';
+  const char* digits = p;
+  int64_t exponent = 0;
+  for (unsigned d; p - digits < 4 && (d = static_cast<unsigned char>(*p) - '0') < 10; ++p) exponent = exponent * 10 + d;
+  const int64_t power = (negative ? -exponent : exponent) - fraction;
+  if (p == digits || p - digits > 3 || power < -22 || power > 22) return nullptr;
+  if (power < 0) {
+    mantissa /= kPowersOfTen[-power];
+  } else {
+    mantissa *= kPowersOfTen[power];
+  }
+  return p;
+}
+
 }  // namespace decimal
 
 // Reads the number that begins at `first`; returns where it ends, or null if there is none or it is not finite. Some byte
@@ -56,8 +75,15 @@ inline const char* read_number(const char* first, const char* end, double& value
     count += fraction;
   }
   if (count == 0 || p > end) return nullptr;
-  if (count > 15 || (*p | 32) == 'e') return decimal::read_slowly(first, end, value);
-  const double size = static_cast<double>(mantissa) / decimal::kPowersOfTen[fraction];
+  if (count > 15) return decimal::read_slowly(first, end, value);
+  double size = static_cast<double>(mantissa);
+  if ((*p | 32) == 'e') {
+    const char* stop = decimal::scale(p, fraction, size);
+    if (!stop) return decimal::read_slowly(first, end, value);
+    p = stop;
+  } else {
+    size /= decimal::kPowersOfTen[fraction];
+  }
   value = negative ? -size : size;
   return p;
 }

@@ -7,6 +7,7 @@
 // error, or 0. Spaces and tabs around a number do not matter; labels and categories are taken as they are.
 #include "batch.hpp"
 #include "decimal.hpp"
+#include "digits.hpp"
 #include "row_features.hpp"
 #include "words.hpp"
 
@@ -60,6 +61,7 @@ class Table {
     if (!batch_.dense) features_.begin();
     const size_t last = options_.kinds.size() - 1;
     for (size_t k = 0; k <= last; ++k) {
+      if (batch_.dense && numbers_first_) k = short_numbers(p, k);
       column_ = k;
       if (!value(p)) return false;
       if (k == last) break;
@@ -171,10 +173,29 @@ class Table {
     return field(p, ignored);
   }
 
+  // Takes the columns from k on that are short numbers with a delimiter behind them, and not the last one of the row;
+  // returns the column after them.
+  size_t short_numbers(const char*& p, size_t k) {
+    Growing<double>& values = batch_.values;
+    values.reserve(values.size() + static_cast<size_t>(batch_.width));
+    const char delimiter = options_.delimiter, *at = p, *stop;
+    double* value = values.data() + values.size();
+    const Column *kind = options_.kinds.data() + k, *last = options_.kinds.data() + options_.kinds.size() - 1;
+    for (; kind < last && *kind == Column::number; ++kind, ++value, at = stop + 1) {
+      stop = digits::short_number(at, *value);
+      if (!stop || *stop != delimiter || stop >= end_) break;
+    }
+    const size_t found = static_cast<size_t>(value - values.data()) - values.size();
+    values.resize(values.size() + found);
+    p = at;
+    return k + found;
+  }
+
   bool number(const char*& p) {
     double value;
     if (numbers_first_) {  // nearly always there is nothing but the number
-      const char* stop = read_number(p, end_, value);
+      const char* stop = digits::short_number(p, value);
+      if (!stop) stop = read_number(p, end_, value);
       if (stop) stop = past_return(stop, end_);
       if (stop && stop < end_ && (*stop == options_.delimiter || *stop == '\n')) {
         p = stop;

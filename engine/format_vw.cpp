@@ -17,6 +17,7 @@
 
 #include "batch.hpp"
 #include "decimal.hpp"
+#include "digits.hpp"
 #include "row_features.hpp"
 
 namespace rosenblatt {
@@ -41,7 +42,7 @@ inline const char* name_end(const char* p, const char* end) {
 constexpr bool ends_token(char c) { return c == ' ' || c == '\t' || c == '|'; }
 
 // 16 bytes from the first on must be readable.
-uint64_t hash_of(std::string_view name, uint64_t seed) {
+inline uint64_t hash_of(std::string_view name, uint64_t seed) {
   // VW takes blanks and control characters off both ends.
   while (!name.empty() && static_cast<unsigned char>(name.front()) <= 0x20) name.remove_prefix(1);
   while (!name.empty() && static_cast<unsigned char>(name.back()) <= 0x20) name.remove_suffix(1);
@@ -159,7 +160,8 @@ class Line {
   }
 
   bool number(double& value) {
-    const char* stop = p_ < end_ ? read_number(p_, end_, value) : nullptr;
+    const char* stop = digits::short_number(p_, value);
+    if (!stop) stop = p_ < end_ ? read_number(p_, end_, value) : nullptr;
     if (!stop || !(stop == end_ || ends_token(*stop))) return false;
     p_ = stop;
     return true;

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "decimal.hpp"
+#include "digits.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -94,7 +95,9 @@ const char* unescape(const char* p, const char* end, Growing<char>& out) {
 const char* read_json_number(const char* p, const char* end, double& value) {
   const char* digits = p + (*p == '-');
   if (!is_digit(*digits) || (*digits == '0' && is_digit(digits[1]))) return nullptr;  // no plus, no zeros in front
-  const char* stop = read_number(p, end, value);
+  const char* stop = digits::short_number(p, value);
+  if (stop) return stop;
+  stop = read_number(p, end, value);
   if (!stop) return nullptr;
   while (is_digit(*digits)) ++digits;
   return *digits == '.' && !is_digit(digits[1]) ? nullptr : stop;

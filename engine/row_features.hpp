@@ -45,22 +45,17 @@ class RowFeatures {
 
   // A feature in a column. Whether the row did not have it yet; if it had, the values add up.
   bool add(int32_t column, double value) {
-    const uint32_t before = seen_.size(), place = seen_.place(column);
-    const bool is_new = place == before;
-    double& sum = at(column, place);
-    sum = std::bit_cast<double>(is_new ? kMinusZero : std::bit_cast<uint64_t>(sum)) +
-          value;  // no branch: see ColumnTable
-    overflow_ |= !std::isfinite(sum);
-    return is_new;
+    const uint32_t before = seen_.size();
+    const size_t start = row_start();
+    batch_.columns.reserve(start + before + 1);
+    batch_.values.reserve(start + before + 1);
+    overflow_ |= !std::isfinite(put(column, value, batch_.columns.data() + start, batch_.values.data() + start));
+    batch_.columns.resize(start + seen_.size());
+    batch_.values.resize(start + seen_.size());
+    return seen_.size() > before;
   }
 
-  // A column that is there, however often it is named.
-  void mark(int32_t column) {
-    const uint32_t before = seen_.size(), place = seen_.place(column);
-    double& value = at(column, place);
-    value = std::bit_cast<double>(place == before ? std::bit_cast<uint64_t>(1.0) : std::bit_cast<uint64_t>(value));
-  }
-  // The same of many columns.
+  // Columns that are there, however often they are named.
   void mark(const int32_t* columns, size_t count) {
     const size_t size = batch_.columns.size();
     batch_.columns.reserve(size + count);
@@ -68,6 +63,18 @@ class RowFeatures {
     batch_.columns.resize(size + found);
     batch_.values.resize(size + found);
     std::fill_n(batch_.values.data() + size, found, 1.0);
+  }
+
+  // Columns that count as often as they are named.
+  void count(const int32_t* columns, size_t count) {
+    const size_t start = row_start();
+    batch_.columns.reserve(start + seen_.size() + count);
+    batch_.values.reserve(start + seen_.size() + count);
+    int32_t* const row_columns = batch_.columns.data() + start;
+    double* const row_values = batch_.values.data() + start;
+    for (size_t i = 0; i < count; ++i) put(columns[i], 1.0, row_columns, row_values);
+    batch_.columns.resize(start + seen_.size());
+    batch_.values.resize(start + seen_.size());
   }
 
   int32_t column_of(uint32_t hash) const { return static_cast<int32_t>(hash & mask_); }
@@ -97,13 +104,15 @@ class RowFeatures {
  private:
   static constexpr uint64_t kMinusZero = uint64_t{1} << 63;  // -0.0 + x is x, for every x
 
-  // The value in this place of the row, which is made (and not set) if it is the next one.
-  double& at(int32_t column, uint32_t place) {
-    const size_t start = row_start(), size = start + seen_.size();
-    batch_.columns.resize(size);
-    batch_.values.resize(size);
-    batch_.columns[start + place] = column;
-    return batch_.values[start + place];
+  // Adds to the value of a column, whose place is made if it is new. Masks, as compilers make branches of conditions here,
+  // and those cannot be guessed (see ColumnTable).
+  double put(int32_t column, double value, int32_t* columns, double* values) {
+    const uint32_t before = seen_.size(), place = seen_.place(column);
+    const uint64_t fresh = 0 - static_cast<uint64_t>(place == before);
+    uint64_t sum;
+    std::memcpy(&sum, values + place, sizeof sum);
+    columns[place] = column;
+    return values[place] = std::bit_cast<double>((sum & ~fresh) | (kMinusZero & fresh)) + value;
   }
 
   size_t row_start() const { return static_cast<size_t>(batch_.starts[batch_.starts.size() - 1]); }

@@ -116,35 +116,51 @@ void each_feature(std::string_view text, int ngrams, Workspace& workspace, F f) 
   }
 }
 
+// The columns of the words, in three ways; each returns behind the last one.
+int32_t* hash_words(std::string_view text, uint32_t seed, uint32_t mask, int ngrams, Workspace& workspace) {
+  int32_t* word = workspace.words.data();
+  each_feature(text, ngrams, workspace, [&](const char* first, size_t count) {
+    *word++ = static_cast<int32_t>(murmur3_of_word(first, count, seed) & mask);
+  });
+  return word;
+}
+
+int32_t* hash_and_name_words(std::string_view text, const TextColumn& column, int ngrams, RowFeatures& row) {
+  Workspace& workspace = row.batch().workspace;
+  int32_t* word = workspace.words.data();
+  each_feature(text, ngrams, workspace, [&](const char* first, size_t count) {
+    const std::string_view gram(first, count);
+    *word = row.column_of(murmur3_of_word(first, count, column.seed));
+    row.report(*word++, column.only ? gram : row.joined(column.name, gram));
+  });
+  return word;
+}
+
+int32_t* number_words(std::string_view text, const TextColumn& column, int ngrams, RowFeatures& row) {
+  Workspace& workspace = row.batch().workspace;
+  int32_t* word = workspace.words.data();
+  each_feature(text, ngrams, workspace, [&](const char* first, size_t count) {
+    *word++ = row.column_of(row.joined(column.name, {first, count}));
+  });
+  return word;
+}
+
 }  // namespace
 
+// First all columns, then which of them are new: each is a loop that the processor can run ahead in.
 void add_words(std::string_view text, const TextColumn& column, const Options& options, RowFeatures& row) {
   Workspace& workspace = row.batch().workspace;
-  if (row.hashed() && !options.word_counts && !row.keep_names()) {
-    // First all hashes, then which of them are new: each is a loop that the processor can run ahead in.
-    workspace.words.resize((text.size() / 3 + 1) * static_cast<size_t>(options.ngrams));
-    int32_t* word = workspace.words.data();
-    const uint32_t seed = column.seed, mask = row.mask();
-    each_feature(text, options.ngrams, workspace, [&](const char* first, size_t count) {
-      *word++ = static_cast<int32_t>(murmur3_of_word(first, count, seed) & mask);
-    });
-    return row.mark(workspace.words.data(), static_cast<size_t>(word - workspace.words.data()));
+  const int ngrams = options.ngrams;
+  workspace.words.resize((text.size() / 3 + 1) * static_cast<size_t>(ngrams));
+  const int32_t* end = !row.hashed()      ? number_words(text, column, ngrams, row)
+                       : row.keep_names() ? hash_and_name_words(text, column, ngrams, row)
+                                          : hash_words(text, column.seed, row.mask(), ngrams, workspace);
+  const size_t count = static_cast<size_t>(end - workspace.words.data());
+  if (options.word_counts) {
+    row.count(workspace.words.data(), count);
+  } else {
+    row.mark(workspace.words.data(), count);
   }
-  each_feature(text, options.ngrams, workspace, [&](const char* first, size_t count) {
-    const std::string_view gram(first, count);
-    int32_t number;
-    if (row.hashed()) {
-      number = row.column_of(murmur3_of_word(first, count, column.seed));
-      if (row.keep_names()) row.report(number, column.only ? gram : row.joined(column.name, gram));
-    } else {
-      number = row.column_of(row.joined(column.name, gram));
-    }
-    if (options.word_counts) {
-      row.add(number, 1.0);
-    } else {
-      row.mark(number);
-    }
-  });
 }
 
 }  // namespace rosenblatt
