@@ -269,6 +269,7 @@ def test_early_stopping_keeps_the_weights_that_were_best_on_held_out_rows():
     assert len(per_pass) == best + 1 + 3 < 40
     again = rb.train(cut(X, y, [100]), passes=best + 1, hold_out=0.3)
     assert model.learner.weights.tolist() == again.learner.weights.tolist()
+    assert model.hold_out_accuracy == per_pass[best] > per_pass[-1]  # of the model that is kept, not of the last pass
 
 
 def test_early_stopping_by_the_mistakes_of_the_passes():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
+from rosenblatt.held_out import HeldOut
 from rosenblatt.learning import Learner, Readout
 from rosenblatt.row_sources import FileSource, MemorySource, Source
 from rosenblatt.run_files import RunFiles
@@ -215,7 +216,7 @@ def _model_of(run: Run, began: float) -> TrainedModel:
             "progressive_right": _progressive(run),
             "learned": tally.learned,
             "held_out": 0 if run.held is None else run.held.rows,
-            "held_out_right": run.held_out_right[-1] if run.held_out_right else None,
+            "held_out_right": _held_out_right(run),
             "rejected": source.rejected(),
             "sorted_by_label": tally.sorted_by_label(),
         },
@@ -241,6 +242,14 @@ def _progressive(run: Run) -> int:
     """How many rows of the first pass were given their class; of two classes, those without a mistake."""
     assert run.learner is not None
     return run.tally.learned - run.history[0] if run.learner.n_classes == 2 else run.right
+
+
+def _held_out_right(run: Run) -> int | None:
+    """How many held-out rows the model gives their class: after early stopping that is the best one, not the last."""
+    if run.held is None or run.watch is None:
+        return run.held_out_right[-1] if run.held_out_right else None
+    assert run.learner is not None and run.ranks is not None
+    return HeldOut(run.held).judge(run.learner, run.ranks, run.choices)[1]
 
 
 def _settled_reading(run: Run) -> tuple[Any, bool]:
