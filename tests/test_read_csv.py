@@ -235,6 +235,29 @@ def test_two_columns_of_one_name_are_an_error(tmp_path):
         rb.load(path, header=True, numeric="a")
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("label,0,1\na,1,2\nb,3,4\n", "with a header"),  # as pandas writes columns that are numbered
+        ("a,a,class\n1,2,x\n3,4,y\n", "both called 'a'"),
+        ("0,1,y\n1,2,n\n3,4,y\n", "without a header"),
+        ("5,class\n6,class\n7,other\n", "without a header"),
+    ],
+)
+def test_a_usual_name_of_the_labels_makes_a_header_although_others_are_numbers_or_twice_there(tmp_path, text, words):
+    try:
+        found = open_stream(write(tmp_path, text), ReadingOptions(label=None if "out" not in words else -1)).describe()
+    except FileFormatError as error:
+        found = str(error)
+    assert words in found
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_an_error(tmp_path):
+    with pytest.raises(FileFormatError, match=r"its lines end with a carriage return alone, .* \(tr '.r' '.n'\)"):
+        rb.load(write(tmp_path, "a,class\r1,x\r2,y\r"))
+    assert rb.load(write(tmp_path, '"a\rb",class\r\n1,x\r\n2,y\r\n'))[1].tolist() == ["x", "y"]
+
+
 def test_a_row_with_too_few_cells_says_where(tmp_path):
     with pytest.raises(FileFormatError, match=r"data\.csv, line 3, column 2: found the end of the row after 1 field"):
         rb.load(write(tmp_path, "a,b,y\n1,2,3\n1\n"))

@@ -107,6 +107,9 @@ def test_without_zstandard_the_message_names_the_extra(tmp_path, monkeypatch):
         rb.load(tmp_path / "data.svm")
 
 
+JSON = '{"label": 1, "a": 2}\n{"label": -1, "a": -2}\n'
+
+
 # Paths ----------------------------------------------------------------------------------------------------------------
 
 
@@ -126,6 +129,28 @@ def test_patterns_are_sorted_and_lists_keep_their_order(tmp_path, monkeypatch):
     assert stream.describe() == "libsvm, 3 files"
     assert [batch.position.file for batch in stream.batches()] == [0, 1, 2]
     assert stream.total_bytes == stream.bytes_read() == 21
+
+
+def test_the_bad_lines_of_an_earlier_run_are_no_data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("part-1", "part-2"):
+        (tmp_path / name).write_text("1 1:1\nbad line\n-1 1:-1\n")
+    for _ in range(2):
+        with pytest.warns(
+            UserWarning, match=r"2 bad lines were skipped and kept in part-1\.rejected, part-2\.rejected"
+        ):
+            assert rb.load("part-*", format="libsvm", bad_lines="skip")[1].tolist() == [1, -1, 1, -1]
+    assert expand("*.rejected") == ["part-1.rejected", "part-2.rejected"]
+    with pytest.raises(InputError, match=r"part-1\.rejected has the bad lines of part-1: leave one of the two out"):
+        expand(["part-1", "part-1.rejected"])  # as a shell spells out part-*
+
+
+@pytest.mark.parametrize(
+    "name, text", [("data.svm", "+1 1:1\n-1 1:-1\n"), ("data.vw", "1 |a x\n-1 |a y\n"), ("data.jsonl", JSON)]
+)
+def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert rb.load(tmp_path / name)[1].tolist() == [1, -1]
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_itself(tmp_path):

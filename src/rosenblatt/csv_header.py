@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rosenblatt.errors import FileFormatError
-from rosenblatt.formats_found import find_delimiter, first_lines
+from rosenblatt.formats_found import BOM, find_delimiter, first_lines, outside_quotes
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.table_columns import LABEL_NAMES, Header, Kind
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # the engine's format_csv.cpp
 
-_BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
@@ -47,9 +46,16 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     whole : bool
         Whether `head` is all of the file.
     """
-    start = len(_BOM) if head.startswith(_BOM) else 0
+    start = len(BOM) if head.startswith(BOM) else 0
     delimiter = options.delimiter or ("\t" if options.format == "tsv" else find_delimiter(first_lines(head)) or ",")
     first, end, lines = _first_record(head, start)
+    if b"\r" in outside_quotes(first):
+        raise FileFormatError(
+            f"{where}: its lines end with a carriage return alone, not with a newline. "
+            "Make newlines of them first (tr '\\r' '\\n')",
+            path,
+            1,
+        )
     if end == len(head) and not whole:
         raise FileFormatError(
             f"{where}: its first line is longer than {len(head):,} bytes, so that its columns cannot be found", path, 1
@@ -120,12 +126,20 @@ def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], option
     refs = (options.label, options.weight, *options.numeric, *options.categorical, *options.text, *options.ignore)
     if any(isinstance(ref, str) for ref in refs):
         return True
+    if _names_labels(cells, sample):
+        return True
     if any(_is_number(cell) or (cell and cell in MISSING) for cell in cells) or len(set(cells)) < len(cells):
         return False
     if any(cell.strip().lower() in LABEL_NAMES for cell in cells):
         return True
     # A name does not come again as a value below it; and a column of numbers whose first cell is none has a name.
     return all(cell not in {row[i] for row in sample} for i, cell in enumerate(cells))
+
+
+def _names_labels(cells: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether a cell is a usual name of the labels and no label itself; then others may be numbers, or twice there."""
+    usual = [i for i, cell in enumerate(cells) if len(cell.strip()) > 1 and cell.strip().lower() in LABEL_NAMES]
+    return bool(sample) and any(all(row[i] != cells[i] for row in sample) for i in usual)
 
 
 def _kind(cells: Sequence[str]) -> Kind:

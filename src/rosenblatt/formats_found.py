@@ -32,9 +32,9 @@ ENDINGS = {
     ".ipc": "arrow",
 }
 DELIMITERS = ",\t;|"
+BOM = b"\xef\xbb\xbf"  # of UTF-8
 
 _BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _LIBSVM = re.compile(rb"\s*[^\s:,;|{\"]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 _PAIR = re.compile(rb"\s\d+:\S")
@@ -82,7 +82,7 @@ def find_format(path: str, head: bytes, name: str) -> str:
 
 def first_lines(head: bytes) -> list[bytes]:
     """The first lines that are neither blank nor comments, without the last if it may be cut."""
-    lines = head.removeprefix(_BOM).splitlines(keepends=True)
+    lines = head.removeprefix(BOM).splitlines(keepends=True)
     if len(lines) > 1 and not lines[-1].endswith((b"\n", b"\r")):
         lines.pop()
     kept = (line.rstrip(b"\r\n") for line in lines if line.strip() and not line.lstrip().startswith(b"#"))
@@ -108,11 +108,12 @@ def find_delimiter(lines: list[bytes]) -> str | None:
     """What separates cells: the character that is equally often in every line, outside quotes; the commonest."""
     best, most = None, 0
     for delimiter in DELIMITERS:
-        counts = {_outside_quotes(line).count(delimiter.encode()) for line in lines if line.count(b'"') % 2 == 0}
+        counts = {outside_quotes(line).count(delimiter.encode()) for line in lines if line.count(b'"') % 2 == 0}
         if len(counts) == 1 and (count := counts.pop()) > most:
             best, most = delimiter, count
     return best
 
 
-def _outside_quotes(line: bytes) -> bytes:
+def outside_quotes(line: bytes) -> bytes:
+    """A line without what stands in quotes."""
     return re.sub(rb'"[^"]*"', b"", line)

@@ -8,14 +8,14 @@ from contextlib import suppress
 
 from rosenblatt import _engine
 from rosenblatt.errors import InputError
-from rosenblatt.sources import STANDARD_INPUT
+from rosenblatt.sources import REJECTED, STANDARD_INPUT
 
 _TITLE = b"line\tcolumn\tfound\texpected\ttext\n"
 
 
 def rejected_path(path: str) -> str:
     """Where the rejected lines of a file are kept."""
-    return "stdin.rejected" if path == STANDARD_INPUT else f"{path}.rejected"
+    return f"{'stdin' if path == STANDARD_INPUT else path}{REJECTED}"
 
 
 class RejectedLines:

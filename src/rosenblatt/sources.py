@@ -22,6 +22,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 HEAD = 1 << 18  # bytes that are looked at to find out what a file is
 STANDARD_INPUT = "-"
+REJECTED = ".rejected"  # ends the name of the file with the bad lines of another
 SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
@@ -44,6 +45,9 @@ def expand(path: PathLike | Iterable[PathLike]) -> list[str]:
     files = [file for one in path for file in _expand_one(os.fspath(one))]
     if not files:
         raise InputError("there is no file to read: the list of paths is empty")
+    for file in files:
+        if file.endswith(REJECTED) and file.removesuffix(REJECTED) in files:
+            raise InputError(f"{file} has the bad lines of {file.removesuffix(REJECTED)}: leave one of the two out")
     if files.count(STANDARD_INPUT) > 1:
         raise InputError("standard input ('-') can be read only once")
     return files
@@ -55,6 +59,8 @@ def _expand_one(path: str) -> list[str]:
     if path == STANDARD_INPUT or not glob.has_magic(path) or os.path.exists(path):
         return [path]
     found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
+    if not path.endswith(REJECTED):  # what an earlier run put beside the data is no data
+        found = [file for file in found if not file.endswith(REJECTED)]
     if not found:
         raise InputError(f"no file matches {path!r} (in {os.getcwd()})")
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rosenblatt import _engine
 from rosenblatt.errors import FileFormatError
-from rosenblatt.formats_found import first_lines
+from rosenblatt.formats_found import BOM, first_lines
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.sources import HEAD, Source
 from rosenblatt.table_columns import LABEL_NAMES, Columns, Kind, columns_of
@@ -34,6 +34,7 @@ class Beginning:
 
 def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> Layout:
     """Look at a file's first bytes: all that is needed to parse it. `options` must have the format."""
+    start = len(BOM) if source.head.startswith(BOM) else 0
     if options.format in ("csv", "tsv"):
         from rosenblatt.csv_header import read_header  # a libsvm file is read without it
 
@@ -43,8 +44,8 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
         return Layout(resolved, columns, found.offset, found.line)
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
-        return Layout(replace(options, label=_json_label(source, options, labelled), names=names))
-    return Layout(options)
+        return Layout(replace(options, label=_json_label(source, options, labelled), names=names), offset=start)
+    return Layout(options, offset=start)
 
 
 def open_text(
