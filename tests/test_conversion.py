@@ -88,6 +88,8 @@ def test_a_table_keeps_its_cells(rows):
         ("a b,class\n1,x\n", "vw", None),
         ("a b,a:b,class\n1,1,x\n", "vw", "'a b' and 'a:b' would both be 'a_b'"),
         ("a,class\n1,\n", "libsvm", "a row has no label, and libsvm needs one"),
+        ("a,class\n1,'x\n", "vw", "cannot be written as Vowpal Wabbit's text, where it must be one word"),
+        ("a,class\n1,x:2\n", "libsvm", "the label 'x:2' cannot be written as libsvm"),
     ],
 )
 def test_what_another_format_cannot_say(tmp_path, text, kind, message):
@@ -105,3 +107,36 @@ def test_too_many_features_for_a_table(tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1 20000:1\n-1 2:1\n")
     with pytest.raises(InputError, match="has 20,000 features, and a csv file would have a column for each"):
         convert(str(tmp_path / "data.svm"), str(tmp_path / "out.csv"), "csv", {}, 1)
+
+
+def test_cells_that_say_missing_stay_what_they_are_in_text(tmp_path):
+    text = "country,n,label\nNA,1,x\nnull,NA,y\n,3,z\nPeru,4,z\n"
+    (tmp_path / "data.csv").write_text(f"\n\n{text}")  # blank lines first
+    convert(str(tmp_path / "data.csv"), str(tmp_path / "out.tsv"), "tsv", {}, 1)
+    assert (tmp_path / "out.tsv").read_text() == text.replace(",", "\t")
+    convert(str(tmp_path / "data.csv"), str(tmp_path / "out.parquet"), "parquet", {}, 1)
+    records = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "out.parquet").to_pylist()
+    assert [(record["country"], record["n"]) for record in records] == [
+        *[("NA", 1), ("null", None), (None, 3), ("Peru", 4)]
+    ]
+
+
+@pytest.mark.parametrize(
+    "base, header", [({}, "f1,f2,f3"), ({"index_base": 1}, "f1,f2,f3"), ({"index_base": 0}, "f0,f1,f2,f3")]
+)
+def test_features_keep_their_numbers(tmp_path, base, header):
+    text = "1 1:1 3:2\n-1 2:1\n"
+    (tmp_path / "data.svm").write_text(text)
+    for name, kind in (("out.svm", "libsvm"), ("out.jsonl", "json"), ("out.csv", "csv")):
+        convert(str(tmp_path / "data.svm"), str(tmp_path / name), kind, base, 1)
+    assert (tmp_path / "out.svm").read_text() == text
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["features"] == {"1": 1, "3": 2}
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == f"label,{header}"
+
+
+def test_a_whole_number_beyond_int64_is_an_error(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"big": pa.array([2**63 + 5], pa.uint64())}), tmp_path / "data.parquet")
+    with pytest.raises(InputError, match="the column 'big' cannot be written as int64"):
+        convert(str(tmp_path / "data.parquet"), str(tmp_path / "out.arrow"), "arrow", {}, 1)

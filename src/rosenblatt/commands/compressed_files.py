@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from rosenblatt.commands.output_files import written
 from rosenblatt.errors import missing_extra
 
 
 @contextmanager
-def compressed(file: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+def opened_output(path: str | None) -> Iterator[IO[bytes]]:
+    """A file to write to, as `output_files.written` has it, compressed if its name says so."""
+    from rosenblatt.sources import SUFFIXES
+
+    compression = "none" if path is None else SUFFIXES.get(os.path.splitext(path.lower())[1], "none")
+    with written(path) as file, _compressed(file, compression) as packed:
+        yield packed
+
+
+@contextmanager
+def _compressed(file: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
     """A file whose bytes arrive in `file` compressed; the same bytes in, the same bytes out, whatever the time is."""
     if compression == "none":
         yield file

@@ -7,13 +7,12 @@ see it: features with numbers or names, and labels (`_convert_examples`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import IO, Any
 
 import click
 
 from rosenblatt.commands import example_files, output_files
-from rosenblatt.commands.compressed_files import compressed
+from rosenblatt.commands.compressed_files import opened_output
 from rosenblatt.commands.example_files import Rows
 from rosenblatt.errors import InputError
 
@@ -80,25 +79,13 @@ def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None
     return open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
 
 
-@contextmanager
-def opened_output(target: str) -> Iterator[IO[bytes]]:
-    """The output: whole or not at all, compressed if its name says so."""
-    import os
-
-    from rosenblatt.sources import SUFFIXES
-
-    compression = SUFFIXES.get(os.path.splitext(target.lower())[1], "none")
-    with output_files.written(target) as file, compressed(file, compression) as packed:
-        yield packed
-
-
 def _convert_examples(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
     """Write the examples as training sees them."""
     if kind in TABLES:
         return _to_table(stream, source, target, kind)
     names = _names(stream)
     if kind == "libsvm":
-        write = example_files.libsvm_lines(0 if stream.options.format == "libsvm" else 1)
+        write = example_files.libsvm_lines(stream.options.index_base or 0 if stream.options.format == "libsvm" else 1)
     elif kind == "vw":
         write = example_files.vw_lines(names)
     else:
@@ -120,7 +107,7 @@ def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any
     first = _Count()
     for _ in _rows(stream, first):
         pass
-    shift = 1 if stream.options.format == "libsvm" and stream.smallest_index > 0 else 0
+    shift = _shift(stream)
     width, names = first.features - shift, _names(stream)
     if width > _MOST_COLUMNS:
         raise InputError(
@@ -170,8 +157,13 @@ class _Count:
             remarks.append('the weights of the rows are under the key "weight": read them with --weight weight')
         if stream.names_of_hashes:
             return {"rows": self.rows, "features": len(stream.names_of_hashes), "remarks": remarks}
-        features = self.features - (1 if stream.options.format == "libsvm" and stream.smallest_index > 0 else 0)
-        return {"rows": self.rows, "features": features, "remarks": remarks}
+        return {"rows": self.rows, "features": self.features - _shift(stream), "remarks": remarks}
+
+
+def _shift(stream: Any) -> int:
+    """1 if a libsvm file, all of it read, turned out to number its features from 1."""
+    finds_base = stream.options.format == "libsvm" and stream.options.index_base is None
+    return int(finds_base and stream.smallest_index > 0)
 
 
 def _rows(stream: Any, count: _Count, shift: int = 0) -> Iterator[Rows]:
@@ -194,6 +186,7 @@ def _rows(stream: Any, count: _Count, shift: int = 0) -> Iterator[Rows]:
 def _names(stream: Any) -> Callable[[int], str]:
     """What a column is called: its name, or its number as the file has it."""
     known: list[str] = []
+    base = stream.options.index_base or 0
 
     def name(column: int) -> str:
         if column >= len(known):
@@ -201,7 +194,7 @@ def _names(stream: Any) -> Callable[[int], str]:
         if column < len(known):
             return known[column]
         hashed = stream.names_of_hashes.get(column)
-        return str(column) if hashed is None else str(hashed)
+        return str(column + base) if hashed is None else str(hashed)
 
     return name
 

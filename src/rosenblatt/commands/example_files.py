@@ -131,7 +131,7 @@ def _plain(value: float) -> float | int:
 def _one_word(label: str | None, kind: str) -> str:
     if label is None:
         raise InputError(f"a row has no label, and {kind} needs one: convert to csv or json, or give --label")
-    if not label or any(sign in label for sign in " \t\r\n|#"):
+    if not label or label.startswith("'") or any(sign in label for sign in " \t\r\n|#:"):
         raise InputError(
             f"the label {label!r} cannot be written as {kind}, where it must be one word: rename the class"
         )

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import IO, Any
 
 from rosenblatt.commands.table_files import table_file
@@ -22,16 +23,16 @@ def copy_table(source: str, found: str, file: IO[bytes], kind: str, reading: dic
     """Write the table in `source`, which is a `found`, to `file` as a `kind`; how many rows and columns it has."""
     table: _Text | _Records
     table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
-    ignored = {table.place(column) for column in reading.get("ignore", ())}
-    kept = [place for place in range(len(table.names)) if place not in ignored]
-    types = table.types() if kind in RECORDS else ["U"] * len(table.names)
-    out = table_file(file, kind, [table.names[place] for place in kept], [types[place] for place in kept])
-    rows = 0
-    for columns in table.batches():
-        rows += len(columns[0])
-        out.write([columns[place] for place in kept])
-    out.close()
-    table.close()
+    with closing(table):
+        ignored = {table.place(column) for column in reading.get("ignore", ())}
+        kept = [place for place in range(len(table.names)) if place not in ignored]
+        types = table.types() if kind in RECORDS else ["U"] * len(table.names)
+        out = table_file(file, kind, [table.names[place] for place in kept], [types[place] for place in kept])
+        typed, rows = found not in RECORDS and kind in RECORDS, 0
+        for columns in table.batches():
+            rows += len(columns[0])
+            out.write([_values(columns[place], types[place]) if typed else columns[place] for place in kept])
+        out.close()
     return {"rows": rows, "columns": len(kept), "remarks": []}
 
 
@@ -83,18 +84,19 @@ class _Text(_Table):
                 types[place] = _type(cells, types[place])
         return types
 
-    def batches(self) -> Iterator[list[list[str | None]]]:
-        """Some rows at a time, by columns; what is missing is None."""
+    def batches(self) -> Iterator[list[list[str]]]:
+        """Some rows at a time, by columns."""
         rows: list[list[str]] = []
-        for number, row in enumerate(self._lines()):
-            if (number == 0 and self._told) or not row:
-                continue
+        lines = (row for row in self._lines() if row)
+        if self._told:
+            next(lines, None)  # the names
+        for row in lines:
             rows.append(row)
             if len(rows) == _AT_ONCE:
-                yield _turned(rows)
+                yield list(map(list, zip(*rows, strict=True)))
                 rows = []
         if rows:
-            yield _turned(rows)
+            yield list(map(list, zip(*rows, strict=True)))
 
     def _lines(self) -> Iterator[list[str]]:
         from rosenblatt.sources import Source
@@ -119,13 +121,15 @@ class _Text(_Table):
         return FileFormatError(f"{self.source}, line {reader.line_num}: {what}", self.source, reader.line_num)
 
 
-def _turned(rows: Sequence[Sequence[str]]) -> list[list[str | None]]:
-    return [[None if cell in _MISSING else cell for cell in column] for column in zip(*rows, strict=True)]
+def _values(cells: list[Any], of: str) -> list[Any]:
+    """Cells of text as a record has them: an empty one is missing, and among numbers also what says so."""
+    missing = _MISSING if of in "fi" else {""}
+    return [None if cell in missing else cell for cell in cells]
 
 
-def _type(cells: Sequence[str | None], so_far: str) -> str:
+def _type(cells: Sequence[str], so_far: str) -> str:
     for of, pattern in (("i", _WHOLE), ("f", _NUMBER)):
-        if (so_far, of) != ("f", "i") and so_far != "U" and all(c is None or pattern.fullmatch(c) for c in cells):
+        if (so_far, of) != ("f", "i") and so_far != "U" and all(c in _MISSING or pattern.fullmatch(c) for c in cells):
             return of
     return "U"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import IO, Any, Protocol
 
 from rosenblatt.commands.example_files import number
-from rosenblatt.errors import missing_extra
+from rosenblatt.errors import InputError, missing_extra
 
 
 class TableFile(Protocol):
@@ -68,11 +68,14 @@ class _Records:
         self._writer: Any = make(file, self._schema)
 
     def write(self, columns: Sequence[Any]) -> None:
-        arrays = [
-            self._arrow.array(_typed(column, of), field.type)
-            for column, of, field in zip(columns, self._types, self._schema, strict=True)
-        ]
+        arrays = [self._array(*each) for each in zip(columns, self._types, self._schema, strict=True)]
         self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
+
+    def _array(self, column: Any, of: str, field: Any) -> Any:
+        try:
+            return self._arrow.array(_typed(column, of), field.type)
+        except (self._arrow.ArrowInvalid, OverflowError) as error:
+            raise InputError(f"the column {field.name!r} cannot be written as {field.type}: {error}") from None
 
     def close(self) -> None:
         self._writer.close()
