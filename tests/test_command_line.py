@@ -205,6 +205,23 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
     }
 
 
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ("--eta0 0", "Error: The 'eta0' parameter of train must be a finite number above 0. Got 0.0 instead"),
+        ("--max-updates 0", "Invalid value for '--max-updates'"),
+        ("--algorithm soft-margin -C 0", "Error: The 'C' parameter of SoftMargin must be a finite number above 0"),
+        ("--seed 0", "Error: --seed needs --shuffle or --hold-out"),
+    ],
+)
+def test_an_option_that_is_0_was_given(option, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1\n")
+    result = run("train", "data.svm", "-o", "model", *option.split())
+    assert result.exit_code and message in result.stderr
+    assert run("train", "data.svm", "-o", "model", "--hold-out", "0.2", "--seed", "0").exit_code == 0
+
+
 @pytest.mark.parametrize("arguments", [["predict", "model"], ["train", "-o", "again", "--from", "model"]])
 def test_a_model_from_arrays_must_be_told_the_first_index_of_a_libsvm_file(arguments, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

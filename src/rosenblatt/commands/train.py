@@ -78,7 +78,7 @@ Exit codes:
 @click.option("--average", "short", flag_value="averaged", help="Short for --algorithm averaged.")
 @click.option("--vote", "short", flag_value="voted", help="Short for --algorithm voted.")
 @click.option("--passes", metavar="N", type=whole(1), help="Passes at most (1); one without mistakes ends it.")
-@click.option("--max-updates", metavar="N", type=whole(0), help="Stop after so many updates (of a class).")
+@click.option("--max-updates", metavar="N", type=whole(1), help="Stop after so many updates (of a class).")
 @click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
 @click.option("--no-intercept", is_flag=True, help="Learn no offset.")
 @click.option("--eta0", metavar="STEP", type=float, help="The size of a step (1).")
@@ -95,7 +95,7 @@ Exit codes:
 )
 @click.option("--shuffle", is_flag=True, default=None, help="Visit the rows in another order in each pass.")
 @click.option("--shuffle-rows", metavar="N", type=whole(1), help="How many rows to mix in memory (131072).")
-@click.option("--seed", metavar="N", type=whole(0), help="Of the order (0).")
+@click.option("--seed", metavar="N", type=whole(0), help="Of the order and of the rows held out (0).")
 @click.option("--hold-out", metavar="SHARE", type=share(), help="Keep this share apart, to measure.")
 @click.option("--early-stopping", type=click.Choice(["progressive", "hold-out"]), help="Stop when this gets no better.")
 @click.option("--patience", metavar="N", type=whole(1), help="For so many passes (5).")
@@ -128,7 +128,7 @@ def train(
     name = _algorithm(algorithm, short)
     if given["start"] is not None and (algorithm or short):
         raise click.UsageError("--from goes on with the algorithm of the model: leave --algorithm out")
-    given = {key: value for key, value in given.items() if value not in (None, (), False)}
+    given = {key: value for key, value in given.items() if not (value is None or value is False or value == ())}
     _require_its_own(name, given)
     for option in ("path", "checkpoint", "cache"):
         file = path if option == "path" else given.get(option)
@@ -180,10 +180,12 @@ def _require_its_own(name: str, given: dict[str, Any]) -> None:
     if name == "max-margin" and ("cost" in given or "class_weight" in given):
         option = "--cost" if "cost" in given else "--class-weight"
         raise click.UsageError(f"{option} is an option of --algorithm soft-margin: a hard margin knows no cost")
-    needs = {"every": "checkpoint", "shuffle_rows": "shuffle", "seed": "shuffle", "patience": "early_stopping"}
+    needs = {"every": "checkpoint", "shuffle_rows": "shuffle", "patience": "early_stopping"}
     for key, needed in needs.items():
         if key in given and needed not in given:
             raise click.UsageError(f"--{key.replace('_', '-')} needs --{needed.replace('_', '-')}")
+    if "seed" in given and "shuffle" not in given and "hold_out" not in given:
+        raise click.UsageError("--seed needs --shuffle or --hold-out, which it decides")
     if given.get("early_stopping") == "hold-out" and "hold_out" not in given:
         raise click.UsageError("--early-stopping hold-out needs --hold-out SHARE, such as --hold-out 0.1")
     weights = given.get("class_weight", ())
