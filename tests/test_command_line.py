@@ -1,6 +1,7 @@
 """The command ``rosenblatt``: what it prints, where, and with which exit code."""
 
 import dataclasses
+import gzip
 import json
 import os
 import re
@@ -220,6 +221,29 @@ def test_an_option_that_is_0_was_given(option, message, monkeypatch, tmp_path):
     result = run("train", "data.svm", "-o", "model", *option.split())
     assert result.exit_code and message in result.stderr
     assert run("train", "data.svm", "-o", "model", "--hold-out", "0.2", "--seed", "0").exit_code == 0
+
+
+def test_a_model_reads_other_tables_by_their_names_and_refuses_other_formats(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("h,w,class\n1,2,cat\n-3,-1,dog\n")
+    Path("data.tsv").write_text("class\tw\th\ncat\t2\t1\n")
+    Path("data.svm").write_text("1 1:1\n-1 1:-1\n")
+    for name in ("data.csv", "data.svm"):
+        assert run("train", name, "-o", f"{name}.model", "--passes", "3").exit_code == 0
+    assert run("predict", "data.csv.model", "data.tsv", "-q").output == "cat\n"
+    result = run("predict", "data.svm.model", "data.csv")
+    assert result.exit_code == 1 and not result.stdout
+    assert "data.csv is csv by its name, but the model was learned from libsvm" in result.stderr
+    result = run("train", "data.svm", "--from", "data.csv.model", "-o", "again")
+    assert "data.svm is libsvm by its name, but the model was learned from csv" in result.stderr
+
+
+def test_predictions_are_compressed_as_their_name_asks(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1\n")
+    assert run("train", "data.svm", "-o", "model", "--passes", "3").exit_code == 0
+    assert run("predict", "model", "data.svm", "-o", "out.csv.gz").exit_code == 0
+    assert gzip.decompress(Path("out.csv.gz").read_bytes()) == b"prediction\n1\n-1\n"
 
 
 @pytest.mark.parametrize("arguments", [["predict", "model"], ["train", "-o", "again", "--from", "model"]])

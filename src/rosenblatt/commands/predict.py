@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt.commands import output, output_files
+from rosenblatt.commands.compressed_files import opened_output
 from rosenblatt.commands.reading import ReadingCommand, reading_options, whole
 
 FORMATS = ("text", "csv", "tsv", "parquet")
@@ -76,7 +77,7 @@ def predict(
         facts = prediction.gathered(trained, stream, what)
         output.say_json({"model": model, "data": list(data)} | facts)
         return
-    with output_files.written(path) as file:
+    with opened_output(path) as file:
         metrics = prediction.write(trained, stream, file, kind, what)
     if as_json:
         facts = {"model": model, "data": list(data), "output": path, "bad_lines": stream.rejected}

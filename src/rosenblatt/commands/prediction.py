@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from rosenblatt.commands.conversion import TABLES
 from rosenblatt.commands.metrics import Metrics
 from rosenblatt.commands.prediction_files import PredictionFile
 from rosenblatt.commands.prediction_files import format_of as format_of
@@ -26,10 +27,9 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
 
     # Every row gets its line, so a bad one is an error even if it was passed over in training.
     known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
-    options = dataclasses.replace(known, **reading)
     stream = open_stream(
         list(data),
-        options,
+        read_as(known, data, reading),
         classes=trained.classes_.tolist(),
         feature_names=trained.feature_names,
         threads=threads,
@@ -37,6 +37,23 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
     )
     require_index_base(stream)
     return stream
+
+
+def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
+    """How to read files for a model whose own were read as `known`: so, but for what is told or their names say."""
+    from rosenblatt.formats_found import format_of_name
+
+    named = {} if "format" in reading or known.format is None else {format_of_name(file): file for file in data}
+    for name, file in named.items():
+        if name in (None, known.format):
+            continue
+        if name not in TABLES or not known.is_table:
+            raise InputError(
+                f"{file} is {name} by its name, but the model was learned from {known.format}: give it such a file, "
+                f"or say --format {known.format} if this is one"
+            )
+        known = dataclasses.replace(known, format=name, delimiter=None)  # columns are known by their names
+    return dataclasses.replace(known, **reading)
 
 
 def require_index_base(stream: Any) -> None:

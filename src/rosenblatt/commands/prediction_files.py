@@ -8,11 +8,11 @@ from rosenblatt.commands.table_files import table_file
 
 
 def format_of(path: str | None) -> str:
-    """The format that the name of a file asks for."""
-    for ending in ("csv", "tsv", "parquet"):
-        if path is not None and path.lower().endswith(f".{ending}"):
-            return ending
-    return "text"
+    """The format that the name of a file asks for, under the ending of a compression."""
+    from rosenblatt.formats_found import format_of_name
+
+    found = None if path is None else format_of_name(path)
+    return found if found in ("csv", "tsv", "parquet") else "text"
 
 
 class PredictionFile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.commands.prediction import require_index_base
+from rosenblatt.commands.prediction import read_as, require_index_base
 from rosenblatt.commands.train_report import command, rejected_files
 from rosenblatt.errors import InputError, counted
 
@@ -66,7 +65,7 @@ def _opened(model: Any, data: Sequence[str], reading: dict[str, Any], threads: i
     known = getattr(model, "reading_", None) or ReadingOptions()
     stream = open_stream(
         list(data),
-        dataclasses.replace(known, **reading),
+        read_as(known, data, reading),
         classes=model.classes_.tolist(),
         feature_names=getattr(model, "feature_names_in_", None),
         threads=threads,
