@@ -25,7 +25,8 @@ class Growing {
  public:
   void reserve(size_t room) {
     if (room <= room_) return;
-    const size_t wanted = std::max(room, room_ + room_ / 2);
+    // With some to spare: chunks differ by a few bytes, and arrays that move for these leave used memory behind.
+    const size_t wanted = std::max(room + room / 8, room_ + room_ / 2);
     void* moved = std::realloc(data_.get(), wanted * sizeof(T));
     if (!moved) throw std::bad_alloc();
     (void)data_.release();

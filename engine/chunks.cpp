@@ -49,7 +49,7 @@ std::unique_ptr<Batch> Pool::take() {
 }
 
 void Pool::give(std::unique_ptr<Batch> batch) {
-  constexpr size_t kKept = 32;
+  constexpr size_t kKept = 96;  // more than are ahead: memory that is freed and asked for again scatters what is used
   std::lock_guard<std::mutex> hold(lock_);
   if (batches_.size() < kKept) batches_.push_back(std::move(batch));
 }

@@ -151,6 +151,36 @@ def test_any_chunk_and_any_number_of_threads(tmp_path, chunk, threads):
     assert model.progressive_accuracy == rb.train(path, readout="average").progressive_accuracy
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"hold_out": 0.2}, {"passes": 3}, {"max_updates": 30}, {"cache": "rows.cache"}]
+)
+@pytest.mark.parametrize("readout", ["last", "average"])
+@pytest.mark.parametrize("third", [25, 150, 299])
+def test_a_third_class_that_comes_late(tmp_path, monkeypatch, options, readout, third):
+    monkeypatch.setattr("rosenblatt.training_run._SETTLED", 20)
+    monkeypatch.chdir(tmp_path)
+    X, y = noisy(300, 5, third, 4)
+    y = np.where(np.arange(300) < third, y % 2, y)
+    y[third] = 3
+    (tmp_path / "rows.svm").write_text(svm_text(X, y))
+    rows, labels = rb.load("rows.svm")
+    options = dict(options)
+    if "hold_out" in options:
+        from rosenblatt.held_out import is_held_out
+
+        kept = ~is_held_out(0, 0, 300, 0.2)
+        rows, labels = rows[kept], labels[kept]
+    given = {"max_iter": options.get("passes", 1), "max_updates": options.get("max_updates")}
+    want = whole(rows, labels, readout=readout, **given)
+    right = set()
+    for chunk in (300, 1000, 1 << 19):
+        model = rb.train(open_stream("rows.svm", chunk=chunk), readout=readout, **options)
+        if len(np.unique(labels)) == len(model.classes_):
+            assert_same(model, want)
+        right.add(model.training["progressive_right"])
+    assert len(right) == 1
+
+
 def test_a_table(tmp_path):
     X, y = noisy(80, 3, 9)
     path = tmp_path / "table.csv"

@@ -66,6 +66,7 @@ RUNS = {
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS.keys())
 @pytest.mark.parametrize("k", [2, 4])
 def test_killed_at_any_checkpoint_a_run_ends_with_the_same_bytes(tmp_path, monkeypatch, options, k):
+    monkeypatch.setattr("rosenblatt.training_run._SETTLED", 70)
     X, y = noisy(300, 5, k, k)
     y = np.minimum(y, np.arange(300) // 60)  # classes appear late
     X[np.abs(X) < 0.5] = 0

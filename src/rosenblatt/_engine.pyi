@@ -263,7 +263,7 @@ class Reader:
         *,
         threads: int = 2,
         chunk: int = ...,
-        slots: int = 48,
+        slots: int = 96,
         labels: Sequence[bytes] = (),
         dictionary: Sequence[bytes] = (),
         line: int = 0,

@@ -8,6 +8,8 @@ it needs of the library is imported inside it, so that ``rosenblatt --help`` loa
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 import warnings
 from typing import Any
 
@@ -106,4 +108,23 @@ def _in_words(error: OSError) -> str:
 
 def main() -> None:
     """The entry point of the command."""
-    commands(prog_name="rosenblatt")
+    try:
+        commands(prog_name="rosenblatt")
+    except SystemExit as end:
+        _leave(end.code)
+        raise
+
+
+def _leave(code: Any) -> None:
+    """End the process at once if nobody waits for its orderly end: to take Python apart takes 30 ms.
+
+    Files are closed by then. joblib has processes of its own to end; a profiler or a tracer has something to say.
+    """
+    if not isinstance(code, int) or "joblib" in sys.modules or sys.getprofile() or sys.gettrace():
+        return
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return  # the orderly end tells of it
+    os._exit(code)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.inputs import Codes, IntArray
 from rosenblatt.learning import Choices, Learner, mistakes_in
-from rosenblatt.row_cache import RowCache
 from rosenblatt.stream_scores import Scorer
+
+if TYPE_CHECKING:
+    from rosenblatt.row_cache import RowCache
 
 _NOT_YET = np.iinfo(np.int64).max
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Interrupts:
@@ -33,13 +35,12 @@ class Interrupts:
         if self._heard:
             raise KeyboardInterrupt
 
-    @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Here Ctrl-C is raised at once: what is waited for may never come."""
+    def next_of(self, things: Iterator[T]) -> T | None:
+        """The next thing, or None. Here Ctrl-C is raised at once: what is waited for may never come."""
         self._heard = True
         try:
             self.raise_noted()
-            yield
+            return next(things, None)
         finally:
             self._heard = False
 

@@ -13,7 +13,6 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -134,7 +133,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     target = os.path.realpath(path)
     mode = _mode_of_old_file(target, path)
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".rosenblatt-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".rosenblatt-{os.urandom(8).hex()}.tmp")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(temporary, flags, 0o666)  # less the umask

@@ -13,24 +13,28 @@ import mmap
 import os
 import struct
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from blake3 import blake3
 from numpy.typing import NDArray
+from xxhash import xxh3_128, xxh3_128_digest
 
 from rosenblatt.errors import CheckpointError
 from rosenblatt.row_batches import RowBatch, Sparse, joined
 
 _BEGIN = b"rosenblatt rows, version 1\n".ljust(64, b"\0")
 _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
-_HEADER = struct.Struct("<8s4q4B36x32s")  # magic; rows, features, values, classes; kinds; hash
+_HEADER = struct.Struct("<8s4q4B68x16s")  # magic; rows, features, values, classes; kinds; hash
 _MAGIC = b"rowblock"
 _ALIGNED = 64
 _BLOCK = 1 << 18  # bytes after which a block is written: less than a batch of a file has, which is then not copied
+_WINDOW = 1 << 23  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
+_POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
 _MAX_ABOUT = 64 << 20
+_TAIL = 8 + 16 + len(_END)  # length and hash of what is known of the rows
 
 
 @dataclass(frozen=True)
@@ -150,19 +154,19 @@ class RowCache:
             with open(path, "rb") as file:
                 if file.read(len(_BEGIN)) != _BEGIN:
                     raise CheckpointError(f"{path} is not a cache of rows: name another file, or delete it")
-                file.seek(max(0, size - len(_END) - 40))
+                file.seek(max(0, size - _TAIL))
                 tail = file.read()
-                if len(tail) < 40 + len(_END) or tail[40:] != _END:
+                if len(tail) < _TAIL or not tail.endswith(_END):
                     return None
                 length = int.from_bytes(tail[:8], "little")
-                begin = size - len(_END) - 40 - length
+                begin = size - _TAIL - length
                 if length > _MAX_ABOUT or begin < len(_BEGIN):
                     raise _damaged(path)
                 file.seek(begin)
                 text = file.read(length)
         except FileNotFoundError:
             return None
-        if blake3(text).digest() != tail[8:40]:
+        if xxh3_128_digest(text) != tail[8:24]:
             raise _damaged(path)
         about = json.loads(text)
         return cls(path, mark=Mark(**about["mark"]), complete=True), about["about"]
@@ -214,34 +218,40 @@ class RowCache:
             digest=b"",
         )
         payload: list[bytes | memoryview] = []
-        for name, kind, length, _ in block.arrays():
+        for name, kind, *_ in block.arrays():
             part = np.ascontiguousarray(arrays[name], kind).reshape(-1).view(np.uint8)
-            payload.append(part.data)
-            payload.append(bytes(_aligned(np.dtype(kind).itemsize * length) - part.nbytes))
-        hasher = blake3(block.header(b""))
+            payload += (part.data, bytes(_aligned(part.nbytes) - part.nbytes))
+        hasher = xxh3_128(block.header(b""))
         for piece in payload:
             hasher.update(piece)
-        digest = hasher.digest()
-        self._write(block.header(digest))
-        for piece in payload:
-            self._write(piece)
-        self._append(_Block(**(asdict(block) | {"digest": digest})))
+        self._write(block.header(hasher.digest()), *payload)
+        self._append(replace(block, digest=hasher.digest()))
 
-    def _write(self, content: bytes | memoryview) -> None:
-        left = memoryview(content)
+    def _write(self, *pieces: bytes | memoryview) -> None:
+        """Write all of them, by as few calls as the system needs."""
+        left = [memoryview(piece) for piece in pieces if len(piece)]
         try:
-            while left.nbytes:
-                left = left[self._file.write(left) :]
+            while left:
+                written = self._write_some(left)
+                while left and written >= left[0].nbytes:
+                    written -= left.pop(0).nbytes
+                if left:
+                    left[0] = left[0][written:]
         except OSError as error:
             where = self.path or tempfile.gettempdir()
             why = f"{error.strerror} (the rows are kept there for later passes; make room, or name another place)"
             raise OSError(error.errno, why, where) from None
 
+    def _write_some(self, pieces: list[memoryview]) -> int:
+        if hasattr(os, "writev"):
+            return os.writev(self._file.fileno(), pieces)
+        return int(self._file.write(pieces[0]))
+
     def _append(self, block: _Block) -> None:
         self._blocks.append(block)
         self.rows += block.rows
         self._firsts.append(self.rows)
-        self._chain = blake3(self._chain + block.digest).digest()
+        self._chain = xxh3_128_digest(self._chain + block.digest)
 
     def mark(self) -> Mark:
         """How far it is written; what was added before is on its way to the disk."""
@@ -261,7 +271,7 @@ class RowCache:
         """No more rows will come; `about` says what they are."""
         mark = self.mark()
         text = json.dumps({"mark": asdict(mark), "about": about}, separators=(",", ":")).encode()
-        self._write(text + len(text).to_bytes(8, "little") + blake3(text).digest() + _END)
+        self._write(text + len(text).to_bytes(8, "little") + xxh3_128_digest(text) + _END)
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -301,17 +311,31 @@ class RowCache:
         return max((block.n_features for block in self._blocks), default=0)
 
     def block(self, k: int) -> RowBatch:
-        """The rows of a block, mapped into memory; its hash is checked when it is read for the first time."""
-        block = self._blocks[k]
-        first = block.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        skip = block.offset - first
+        """The rows of a block."""
+        return next(self._mapped(k, k + 1))
+
+    def _mapped(self, k: int, end: int) -> Iterator[RowBatch]:
+        """The rows of consecutive blocks, mapped into memory as one; a hash is checked when read for the first time."""
+        offset, last = self._blocks[k].offset, self._blocks[end - 1]
+        begin = offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
         try:
-            content = mmap.mmap(self._file.fileno(), skip + block.size, access=mmap.ACCESS_READ, offset=first)
+            content = self._map(begin, last.offset + last.size - begin)
         except (OSError, ValueError):
             raise _damaged(self.path) from None
+        for number in range(k, end):
+            yield self._rows_of(number, content, self._blocks[number].offset - begin)
+
+    def _map(self, offset: int, size: int) -> mmap.mmap:
+        file = self._file.fileno()
+        if not _POPULATED:
+            return mmap.mmap(file, size, access=mmap.ACCESS_READ, offset=offset)
+        return mmap.mmap(file, size, flags=mmap.MAP_SHARED | _POPULATED, prot=mmap.PROT_READ, offset=offset)
+
+    def _rows_of(self, k: int, content: mmap.mmap, skip: int) -> RowBatch:
+        block = self._blocks[k]
         if k not in self._checked:
-            hasher = blake3(block.header(b""))
-            hasher.update(memoryview(content)[skip + _HEADER.size :])
+            hasher = xxh3_128(block.header(b""))
+            hasher.update(memoryview(content)[skip + _HEADER.size : skip + block.size])
             if hasher.digest() != block.digest:
                 raise _damaged(self.path)
             self._checked.add(k)
@@ -324,6 +348,15 @@ class RowCache:
         sparse = Sparse(found["values"], found["columns"], found["starts"])
         return RowBatch(found["codes"], block.n_features, sparse=sparse, weights=found.get("weights"))
 
+    def _windows(self, k: int, end: int) -> Iterator[RowBatch]:
+        """The rows of consecutive blocks, however many: no more of them than a window has are mapped at a time."""
+        while k < end:
+            stop = k + 1
+            while stop < end and self._blocks[stop].offset - self._blocks[k].offset < _WINDOW:
+                stop += 1
+            yield from self._mapped(k, stop)
+            k = stop
+
     def classes_at(self, row: int) -> int:
         """How many classes were seen up to the end of the block that a row is in."""
         return self._blocks[self._block_of(row)].n_classes
@@ -331,25 +364,23 @@ class RowCache:
     def batches(self, start: int = 0) -> Iterator[tuple[int, RowBatch]]:
         """The blocks from a row on, each with the number of its first row."""
         self.flush()
-        for k in range(self._block_of(start), len(self._blocks)):
-            batch, first = self.block(k), self._firsts[k]
+        k = self._block_of(start)
+        for first, batch in zip(self._firsts[k:], self._windows(k, len(self._blocks)), strict=False):
             if first < start:
-                batch, first = batch.part(start - first, len(batch)), start
-            yield first, batch
+                yield start, batch.part(start - first, len(batch))
+            else:
+                yield first, batch
 
     def stretch(self, first: int, end: int) -> list[RowBatch]:
         """The rows from `first` up to `end`, as parts of their blocks."""
-        parts = []
-        for k in range(self._block_of(first), len(self._blocks)):
-            begin = self._firsts[k]
-            if begin >= end:
-                break
-            batch = self.block(k)
+        k, parts = self._block_of(first), []
+        stop = bisect_left(self._firsts, end, 0, len(self._blocks))
+        for begin, batch in zip(self._firsts[k:], self._windows(k, stop), strict=False):
             parts.append(batch.part(max(0, first - begin), min(len(batch), end - begin)))
         return parts
 
     def _block_of(self, row: int) -> int:
-        return max(0, int(np.searchsorted(self._firsts, row, side="right")) - 1)
+        return max(0, bisect_right(self._firsts, row) - 1)
 
 
 def _alike(one: RowBatch, other: RowBatch) -> bool:

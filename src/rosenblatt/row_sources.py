@@ -16,10 +16,10 @@ from rosenblatt.class_table import ClassTable, key_of
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import MAX_CLASSES
 from rosenblatt.row_batches import RowBatch, Sparse
-from rosenblatt.row_cache import RowCache
 
 if TYPE_CHECKING:
     from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.row_cache import RowCache
     from rosenblatt.streams import Stream
 
 _MOST_ROWS = 1 << 14  # of a batch: between two, Ctrl-C is heard and a checkpoint can be written
@@ -58,6 +58,10 @@ class Source(Protocol):
 
     def restore(self, known: dict[str, Any]) -> None:
         """Know that again."""
+        ...
+
+    def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch] | None:
+        """Some rows behind an earlier position once more, while reading goes on; None where that cannot be."""
         ...
 
     def n_classes(self) -> int:
@@ -206,6 +210,10 @@ class MemorySource:
         """Know the names again."""
         self.feature_names = known["names"]
 
+    def again(self, position: dict[str, Any], rows: int) -> None:
+        """What came from an iterator does not come again."""
+        return
+
     def n_classes(self) -> int:
         """How many classes were seen so far."""
         return len(self._numbers)
@@ -272,6 +280,13 @@ class FileSource:
         for batch in stream.batches(start):
             self._position = batch.position
             yield RowBatch.of_stream(batch, width)
+
+    def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch] | None:
+        """Some rows behind an earlier position, from a stream of their own."""
+        stream = self._stream
+        if not stream.rewindable or stream.options.bad_lines == "skip":  # bad lines would be noted twice
+            return None
+        return _rows_again(stream, position, rows)
 
     def position(self) -> dict[str, Any]:
         """In the files."""
@@ -353,6 +368,11 @@ class CachedSource(FileSource):
             self._rows, self._n_classes = first + len(batch), self._cache.classes_at(first)
             yield batch
 
+    def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch]:
+        """The rows of the cache once more."""
+        first = position["rows"]
+        return (part for part in self._cache.stretch(first, first + rows))
+
     def position(self) -> dict[str, Any]:
         """The row of the cache."""
         return {"rows": self._rows}
@@ -364,6 +384,18 @@ class CachedSource(FileSource):
     def bytes(self) -> tuple[int, int | None]:
         """Nothing of the files is read."""
         return 0, None
+
+
+def _rows_again(stream: Stream, position: dict[str, Any], rows: int) -> Iterator[RowBatch]:
+    """So many rows behind a position; the files are opened when the first is asked for."""
+    from rosenblatt.streams import Position
+
+    for batch in stream.twin().batches(Position(**position)):
+        found = RowBatch.of_stream(batch, stream.width or 0)
+        yield found.part(0, min(rows, len(found)))
+        rows -= len(found)
+        if rows <= 0:
+            return
 
 
 def _is_one_batch(given: Any) -> bool:

@@ -1,22 +1,22 @@
 """What a run keeps on disk: rows for later passes, rows held out, and its own state; and how it finds them again.
 
 Named by the caller, a cache stays and is used again for the same files; beside a checkpoint it lives as long as that;
-otherwise it is a temporary file.
+otherwise it is a temporary file. A single pass needs none of them, so what they need is loaded only with the first.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rosenblatt
-from rosenblatt.checkpoints import Checkpoint
-from rosenblatt.row_cache import RowCache
 from rosenblatt.row_sources import CachedSource, FileSource, MemorySource
-from rosenblatt.run_state import restore, state_of
 from rosenblatt.tally import Tally
 from rosenblatt.training_run import Run
+
+if TYPE_CHECKING:
+    from rosenblatt.checkpoints import Checkpoint
 
 _EVERY = 1 << 20  # rows
 
@@ -32,8 +32,13 @@ class RunFiles:
         beside = None if checkpoint is None else f"{checkpoint}.cache"
         self.cache_path = cache or beside
         self.held_path = None if self.cache_path is None else f"{self.cache_path}.held-out"
-        self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._started_with())
+        self.checkpoint = None if checkpoint is None else self._kept_at(checkpoint)
         self._rows = 0
+
+    def _kept_at(self, path: str) -> Checkpoint:
+        from rosenblatt.checkpoints import Checkpoint
+
+        return Checkpoint(path, self._started_with())
 
     def _started_with(self) -> dict[str, Any]:
         """What a run is started with, by which it is known again."""
@@ -63,19 +68,26 @@ class RunFiles:
         if kept is None or kept[0]["counted"]:
             self._open_named()
         if kept is not None:
+            from rosenblatt.run_state import restore
+
             restore(run, *kept, (self.cache_path, self.held_path))
             return
         if self.checkpoint is not None:
             self.checkpoint.probe()
-        if run.cache is None and (run.options.needs_cache or self.named is not None):
-            run.cache = RowCache(self.cache_path, folder=self.folder)
-        if run.held is None and run.options.hold_out:
-            run.held = RowCache(self.held_path, folder=self.folder)
+        wants_cache = run.cache is None and (run.options.needs_cache or self.named is not None)
+        wants_held = run.held is None and bool(run.options.hold_out)
+        if wants_cache or wants_held:
+            from rosenblatt.row_cache import RowCache
+
+            run.cache = RowCache(self.cache_path, folder=self.folder) if wants_cache else run.cache
+            run.held = RowCache(self.held_path, folder=self.folder) if wants_held else run.held
 
     def _open_named(self) -> None:
         """Use the rows of an earlier run on the same files, if they are there."""
         if self.named is None:
             return
+        from rosenblatt.row_cache import RowCache
+
         assert self.held_path is not None
         run, source = self.run, self.run.source
         found = RowCache.reopen(self.named)  # also if it cannot be used: it must not be another file
@@ -104,6 +116,8 @@ class RunFiles:
         """Write a checkpoint, if there is to be one, and if the run is between two batches."""
         self._rows = 0
         if self.checkpoint is not None and self.run.whole:
+            from rosenblatt.run_state import state_of
+
             self.checkpoint.save(*state_of(self.run))
 
     # The end --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from rosenblatt import _engine
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import IntArray
 from rosenblatt.row_batches import RowBatch, joined
-from rosenblatt.row_cache import RowCache
+
+if TYPE_CHECKING:
+    from rosenblatt.row_cache import RowCache
 
 _BLOCKS = 64  # in a buffer
 _PIECE = 1 << 14  # rows learned between two looks at Ctrl-C

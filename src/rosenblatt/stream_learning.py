@@ -3,8 +3,9 @@
 One class against the rest, a class that has not appeared yet has the label −1 in every row: all such classes share one
 problem, "never seen", and a new class takes over a copy of it. So the result is, to the bit, that of classes known from
 the start. While there are two classes only and ties are mistakes, the first one's problem is the exact negation of the
-second one's: it sleeps, and is filled in when a third class appears. Weights grow in proportion, so that growing costs
-no more than learning.
+second one's: it sleeps, and is filled in when a third class appears. "Never seen" may then be left behind, too, if the
+rows can be read again should a third class appear. Weights grow in proportion, so that growing costs no more than
+learning.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class GrowingLearner(Learner):
         self.told = n_told is not None
         self.n_seen = n_told or 0
         self.first_sleeps = not self.told and tie == "mistake"
+        self.left_behind = False  # the problem of the classes never seen: it waits for a third class
         arrays = {name: getattr(self, name) for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS)}
         self._rooms: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if array is not None}
 
@@ -97,9 +99,15 @@ class GrowingLearner(Learner):
         """The problems that there is something to learn for."""
         awake = np.ones(self.n_problems, np.bool_)
         if not self.told:
-            awake[self.n_seen + 1 :] = False
+            awake[self.n_seen + (0 if self.left_behind else 1) :] = False
             awake[0] = not self.first_sleeps
         return awake
+
+    def never_seen(self) -> NDArray[np.bool_]:
+        """The one problem of the classes that were never seen."""
+        one = np.zeros(self.n_problems, np.bool_)
+        one[self.n_seen] = True
+        return one
 
     def settled(self, places: IntArray, n_features: int) -> Learner:
         """The learner of exactly the classes seen; the k-th of them, in the order of labels, is at ``places[k]``."""
@@ -126,13 +134,14 @@ class GrowingLearner(Learner):
 
     def growth(self) -> dict[str, Any]:
         """What the arrays do not tell."""
-        return {"n_seen": self.n_seen, "n_features": self.n_features, "first_sleeps": self.first_sleeps}
+        names = ("n_seen", "n_features", "first_sleeps", "left_behind")
+        return {name: getattr(self, name) for name in names}
 
     def regrow(self, growth: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Become what `growth` and `to_arrays` told of."""
         sleeps, self.first_sleeps = growth["first_sleeps"], False
         self.admit(growth["n_seen"], growth["n_features"])
-        self.first_sleeps = sleeps
+        self.first_sleeps, self.left_behind = sleeps, growth["left_behind"]
         for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
             if getattr(self, name) is not None:
                 array = arrays[name]

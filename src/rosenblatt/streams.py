@@ -187,6 +187,20 @@ class Stream:
             self._part.close()
             self._part = None
 
+    def twin(self) -> Stream:
+        """Another stream over the same files, which knows what this one has met."""
+        names = self.feature_names if self.width is None else None
+        options = replace(self.options, compression=self._layout.options.compression)
+        return Stream(
+            self.files,
+            options,
+            classes=self.classes.keys,
+            feature_names=names,
+            threads=self._threads,
+            labelled=self._labelled,
+            chunk=self._chunk,
+        )
+
     def take_up(self, classes: Iterable[Any], names: Sequence[str] | None, hashed: dict[int, str]) -> None:
         """Know the classes and features that another run over these files had met, before going on where it was."""
         self.close()

@@ -23,7 +23,11 @@ class Tally:
     def add(self, batch: RowBatch, n_classes: int) -> None:
         """Count a batch."""
         codes = batch.codes
-        more = np.bincount(codes, minlength=n_classes).tolist()
+        if n_classes == 2:  # the usual case, and the quickest count
+            ones = int(np.count_nonzero(codes))
+            more = [len(codes) - ones, ones]
+        else:
+            more = np.bincount(codes, minlength=n_classes).tolist()
         self.counts += [0] * (n_classes - len(self.counts))
         self.counts = [a + b for a, b in zip(self.counts, more, strict=True)]
         self.changes += int(np.count_nonzero(codes[1:] != codes[:-1])) + int(self.rows > 0 and codes[0] != self.last)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,19 @@ from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.interrupts import Interrupts
 from rosenblatt.learning import Learner
 from rosenblatt.row_batches import RowBatch
-from rosenblatt.row_cache import RowCache
 from rosenblatt.row_sources import Source
 from rosenblatt.shuffling import Piece, Shuffle
 from rosenblatt.stream_learning import NEVER, GrowingLearner, Lesson, overflow, require_range
-from rosenblatt.stream_votes import VotedRows
 from rosenblatt.tally import Tally
 from rosenblatt.training_options import TrainingOptions
 
+if TYPE_CHECKING:
+    from rosenblatt.row_cache import RowCache
+    from rosenblatt.stream_votes import VotedRows
+
 READING = -1  # the number of the pass that only reads
 _TICK = 0.1  # seconds between two reports of progress
+_SETTLED = 1 << 12  # rows after which a stream of two classes is taken for one
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class Run:
         self.history: list[int] = []  # mistakes of each pass
         self.right = 0  # rows of the first pass that were given their class before they were learned from
         self.known: list[bool] = []  # classes that were learned from, in the order of appearance
+        self.left_at: tuple[dict[str, Any], int] | None = None  # where "never seen" was left behind: position and row
         self.held_out_right: list[int] = []  # after each pass
         self.learner: Learner | None = None
         self.begin: IntArray = np.zeros(0, np.int64)  # updates before this pass
@@ -120,6 +124,7 @@ class Run:
                 self._learn_first(lesson, learned, first, n_classes)
             self.done += len(batch)
             self.position = self.source.position()
+            self._leave_behind()
             self.whole = True
             self._between(len(batch))
 
@@ -127,8 +132,7 @@ class Run:
         """The batches of the source. While one is waited for, Ctrl-C is raised at once; elsewhere it is noted."""
         batches = self.source.batches(self.position)
         while True:
-            with self.interrupts.heard():
-                batch = next(batches, None)
+            batch = self.interrupts.next_of(batches)
             if batch is None:
                 return
             if len(batch):
@@ -136,15 +140,20 @@ class Run:
 
     def _put_aside(self, batch: RowBatch, first: int, n_classes: int) -> RowBatch:
         """Hold rows out, drop those of weight 0, keep the rest for later passes; what is to be learned from."""
-        if self.held is not None:
-            held = is_held_out(self.options.seed, first, len(batch), self.options.hold_out)
-            if held.any():
-                self.held.add(batch.take(np.flatnonzero(held)).counting(), n_classes)
-                batch = batch.take(np.flatnonzero(~held))
-        batch = batch.counting()
+        batch, held = self._to_learn(batch, first)
+        if self.held is not None and held is not None:
+            self.held.add(held, n_classes)
         if self.cache is not None:
             self.cache.add(batch, n_classes)
         return batch
+
+    def _to_learn(self, batch: RowBatch, first: int) -> tuple[RowBatch, RowBatch | None]:
+        """The rows to be learned from, and those to be held out; neither has rows of weight 0."""
+        share = self.options.hold_out
+        held = is_held_out(self.options.seed, first, len(batch), share) if share else None
+        if held is None or not held.any():
+            return batch.counting(), None
+        return batch.take(np.flatnonzero(~held)).counting(), batch.take(np.flatnonzero(held)).counting()
 
     def _first_lesson(self) -> Lesson:
         options = self.options
@@ -161,6 +170,8 @@ class Run:
         assert isinstance(learner, GrowingLearner)
         if learner.told:
             self._rank_told(n_classes)
+        if learner.left_behind and n_classes > 2:
+            self._catch_up(learner, first)
         if learner.admit(n_classes, batch.n_features):
             lesson.grown()
         if not len(batch):
@@ -171,6 +182,28 @@ class Run:
         outcome = lesson.learn(batch, codes, predicted=predicted, known_from=known_from)
         self._require_finite(outcome, batch, first)
         self.right += int(np.count_nonzero(predicted == codes))
+
+    def _leave_behind(self) -> None:
+        """Leave "never seen" behind while there are two classes, if the rows can be read again for a third."""
+        learner = self.learner
+        if self.left_at is not None or not isinstance(learner, GrowingLearner) or not learner.first_sleeps:
+            return
+        if learner.n_seen == 2 and self.done >= _SETTLED:
+            assert self.position is not None
+            learner.left_behind = self.source.again(self.position, 0) is not None
+            self.left_at = (self.position, self.done)
+
+    def _catch_up(self, learner: GrowingLearner, end: int) -> None:
+        """A third class has appeared: bring "never seen" to this row."""
+        assert self.left_at is not None
+        position, row = self.left_at
+        lesson = Lesson(learner, self.choices, active=learner.never_seen())
+        for batch in self.source.again(position, end - row) or ():
+            part = self._to_learn(batch, row)[0] if not self.counted else batch
+            row += len(batch)
+            if len(part):
+                lesson.learn(part, part.codes)
+        learner.left_behind = False
 
     def _contest(
         self, learner: GrowingLearner, codes: NDArray[np.int16], n_classes: int
@@ -186,7 +219,8 @@ class Run:
             for code, row in zip(*np.unique(codes, return_index=True), strict=True):
                 if not known[code]:
                     known_from[code], known[code] = row + 1, True
-        predicted = np.full(len(codes), -1, np.int16)
+        predicted = np.empty(len(codes), np.int16)
+        predicted.fill(-1)
         if learner.first_sleeps:  # its score is that of the other class, negated: it wins where that is not above 0
             predicted[min(int(known_from[0]), len(codes)) :] = 0
             known_from[0] = NEVER
@@ -231,7 +265,10 @@ class Run:
         self.active, self.pass_ = np.ones(learner.n_problems, np.bool_), 0
 
     def _start_watch(self, learner: Learner) -> None:
-        self.votes = VotedRows(learner) if learner.votes is not None else None
+        if learner.votes is not None:
+            from rosenblatt.stream_votes import VotedRows
+
+            self.votes = VotedRows(learner)
         self.watch = Watch(learner, self.options.patience) if self.options.early_stopping else None
 
     def _order_of_classes(self) -> IntArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -71,7 +70,7 @@ def written(path: str | None) -> Iterator[IO[bytes]]:
 
 def _temporary(path: str) -> tuple[int, str]:
     """A new file beside the one that it is to become."""
-    name = os.path.join(os.path.dirname(os.path.realpath(path)), f".rosenblatt-{secrets.token_hex(8)}.tmp")
+    name = os.path.join(os.path.dirname(os.path.realpath(path)), f".rosenblatt-{os.urandom(8).hex()}.tmp")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     try:
         return os.open(name, flags, 0o666), name  # less the umask

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rosenblatt.commands import output
+from rosenblatt.commands.loading import numpy_without_threads
 from rosenblatt.commands.progress_bar import ProgressBar
 from rosenblatt.commands.reading import told
 from rosenblatt.commands.train_report import command, rejected_files
@@ -25,6 +26,7 @@ def learn(
 
     # Opened first: while numpy and what learns are loaded, a good part of the file is parsed already.
     stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
+    numpy_without_threads()
     try:
         with ProgressBar() as bar:
             model = rb.train(
