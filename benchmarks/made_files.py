@@ -28,6 +28,7 @@ WORDS = 70  # drawn for a row; about 68 of them differ
 TOPIC = 0.8  # how much a topic prefers its words: standard deviation of the logarithm
 DECIMALS = 5  # of values below 1; with zeros at the end left out a feature takes 13.5 bytes
 _BLOCK = 10_000
+_LONGEST = 1 << 24  # characters of a text; the csv module takes 131,072 if nothing is said, and some posts are longer
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,7 @@ def newsgroups(n: int) -> Files:
 
 def classes(table: Path) -> list[str]:
     """The labels of a CSV file of texts, sorted."""
+    csv.field_size_limit(_LONGEST)
     with table.open(newline="", encoding="utf-8") as lines:
         return sorted({label for label, _ in itertools.islice(csv.reader(lines), 1, None)})
 

@@ -34,6 +34,7 @@ from sklearn.linear_model import SGDClassifier
 vectorizer, model = HashingVectorizer(n_features=2**18), SGDClassifier(random_state=0)
 def batches(path):
     with open(path, newline="", encoding="utf-8") as lines:
+        csv.field_size_limit(1 << 24)
         rows = csv.reader(lines)
         next(rows)  # the names of the columns
         while batch := list(itertools.islice(rows, 1000)):

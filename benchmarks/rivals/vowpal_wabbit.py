@@ -33,7 +33,8 @@ def require() -> None:
 def train(data: Path, model: Path, *, passes: int = 1, classes: int = 2) -> Call:
     """From the file to a saved model. Several passes need its cache, made anew, and its hold-out of a tenth off."""
     require()
-    arguments = ["-d", str(data), "-f", str(model), "-b", str(BITS), "--no_stdin", "--quiet"]
+    bits = BITS + ((classes - 1).bit_length() if classes > 2 else 0)  # all its classes share one table of weights
+    arguments = ["-d", str(data), "-f", str(model), "-b", str(bits), "--no_stdin", "--quiet"]
     arguments += ["--loss_function", "hinge"] + (["--oaa", str(classes)] if classes > 2 else [])
     if passes > 1:
         arguments += ["--passes", str(passes), "--holdout_off", "-c", "-k", "--cache_file", f"{model}.cache"]
