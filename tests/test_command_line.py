@@ -209,9 +209,9 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
 @pytest.mark.parametrize(
     "option, message",
     [
-        ("--eta0 0", "Error: The 'eta0' parameter of train must be a finite number above 0. Got 0.0 instead"),
-        ("--max-updates 0", "Invalid value for '--max-updates'"),
-        ("--algorithm soft-margin -C 0", "Error: The 'C' parameter of SoftMargin must be a finite number above 0"),
+        ("--eta0 0", "Invalid value for '--eta0': '0' is not a number above 0"),
+        ("--max-updates 0", "Invalid value for '--max-updates': 0 is not 1 or more"),
+        ("--algorithm soft-margin -C 0", "Invalid value for '-C' / '--cost': '0' is not a number above 0"),
         ("--seed 0", "Error: --seed needs --shuffle or --hold-out"),
     ],
 )
@@ -221,6 +221,52 @@ def test_an_option_that_is_0_was_given(option, message, monkeypatch, tmp_path):
     result = run("train", "data.svm", "-o", "model", *option.split())
     assert result.exit_code and message in result.stderr
     assert run("train", "data.svm", "-o", "model", "--hold-out", "0.2", "--seed", "0").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ("--passes x", "'x' is not a whole number; it must be 1 or more"),
+        ("--bits 31", "31 is not from 1 to 30"),
+        ("--hold-out 1", "'1' is not a number from 0 and below 1"),
+        ("--eta0 nan", "'nan' is not a number above 0"),
+        ("--class-weight 1=-1", "'-1' is not a number from 0"),
+        ("--average --vote", "--average and --vote contradict each other: give one"),
+    ],
+)
+def test_a_value_that_cannot_be_is_an_error_of_usage(option, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1\n")
+    result = run("train", "data.svm", "-o", "model", *option.split())
+    assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_device_is_no_model_file_and_that_is_found_first(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("this is not even read")
+    result = run("train", "data.svm", "-o", os.devnull)
+    assert result.exit_code == 1 and "this is a device or a pipe; name an ordinary file" in result.stderr
+
+
+def test_file_names_are_completed(monkeypatch, tmp_path):
+    asked = {"_ROSENBLATT_COMPLETE": "bash_complete", "COMP_WORDS": "rosenblatt train ir", "COMP_CWORD": "2"}
+    result = CliRunner().invoke(command_line.commands, [], prog_name="rosenblatt", env=asked)
+    assert result.output == "file,ir\n"  # which tells the shell to complete the names of files
+
+
+def test_a_certificate_promises_rest_only_if_the_passes_suffice(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("easy.svm").write_text("1 1:1\n-1 1:-1\n2 2:1\n")
+    Path("hard.svm").write_text("1 1:1 2:1\n-1 1:1 2:0.99\n2 1:-1\n")
+    assert "--passes 1000" in run("certify", "easy.svm").output
+    assert "--algorithm max-margin" in run("certify", "hard.svm").output
+
+
+def test_a_process_ends_with_the_code_of_its_command(tmp_path):
+    code = "from rosenblatt.command_line import main; main()"
+    for arguments, expected in ((["--version"], 0), (["predict", "none", "none"], 1), (["--nonsense"], 2)):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, cwd=tmp_path, check=False)
+        assert done.returncode == expected and (done.stdout if expected == 0 else done.stderr)
 
 
 def test_a_model_reads_other_tables_by_their_names_and_refuses_other_formats(monkeypatch, tmp_path):

@@ -210,3 +210,10 @@ def test_the_format_that_the_first_bytes_tell(head, expected):
 def test_what_cannot_be_told_must_be_said(head):
     with pytest.raises(FileFormatError, match=r"the format of data cannot be told .*say format= \(--format\)"):
         find_format("data", head, "data")
+
+
+def test_an_option_that_is_none_is_named_with_what_may_be_meant():
+    with pytest.raises(TypeError, match="'labell' is no option of reading; did you mean 'label'"):
+        ReadingOptions.told({"labell": 0})
+    with pytest.raises(TypeError, match="'zzz' is no option of reading; there are format, label"):
+        ReadingOptions.told({"zzz": 0})

@@ -243,11 +243,11 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch, opti
     with monkeypatch.context() as patch:
         writes, write = [], model_file.write_atomically
 
-        def full(target, content):
+        def full(target, content, **how):
             writes.append(target)
             if len(writes) == 4:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            write(target, content)
+            write(target, content, **how)
 
         patch.setattr(checkpoints, "write_atomically", full)
         with pytest.raises(OSError, match="the checkpoint cannot be written: No space left"):

@@ -26,6 +26,7 @@ class Checkpoint:
 
     def __init__(self, path: str, started_with: dict[str, Any]) -> None:
         self.path, self.started_with = path, json.loads(json.dumps(started_with))
+        self._temporary = f"{os.path.realpath(path)}.tmp"
 
     def probe(self) -> None:
         """Find out before a long run whether the file can be written."""
@@ -40,7 +41,7 @@ class Checkpoint:
         tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         text = canonical(about | {"sha256": digest(about, tensors)})
         try:
-            write_atomically(self.path, save(tensors, {"rosenblatt": text}))
+            write_atomically(self.path, save(tensors, {"rosenblatt": text}), temporary=self._temporary)
         except OSError as error:
             why = f"the checkpoint cannot be written: {error.strerror}"
             raise OSError(error.errno, why, self.path) from None
@@ -73,8 +74,9 @@ class Checkpoint:
 
     def remove(self) -> None:
         """The run is over."""
-        if self.exists():
-            os.unlink(self.path)
+        for path in (self.path, self._temporary):  # the latter is left by a process that was killed
+            if os.path.exists(path):
+                os.unlink(path)
 
     def _unusable(self, why: str) -> CheckpointError:
         return CheckpointError(f"{self.path} cannot be gone on from: {why}. Delete it to begin anew")

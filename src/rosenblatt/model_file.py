@@ -128,13 +128,17 @@ def estimator_name(model: Any) -> str | None:
     return name if HOMES.get(name) == type(model).__module__ else None
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a temporary file in the same directory, see it safely on disk, and only then give it its name."""
+def write_atomically(path: Path, content: bytes, *, temporary: str | None = None) -> None:
+    """Write a temporary file in the same directory, see it safely on disk, and only then give it its name.
+
+    Who names the temporary file is the only one who writes it, and finds again what a process that was killed has left.
+    """
     target = os.path.realpath(path)
     mode = _mode_of_old_file(target, path)
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".rosenblatt-{os.urandom(8).hex()}.tmp")
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    new = os.O_TRUNC if temporary else os.O_EXCL
+    temporary = temporary or os.path.join(folder, f".rosenblatt-{os.urandom(8).hex()}.tmp")
+    flags = os.O_CREAT | new | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(temporary, flags, 0o666)  # less the umask
     except OSError as error:
@@ -184,7 +188,7 @@ def _state_of(model: Any) -> tuple[dict[str, Any], Tensors]:
     name = estimator_name(model)
     if name is None:
         raise InputError(
-            f"save takes one of {', '.join(HOMES)}, got {type(model).__name__}. "
+            f"save takes a TrainedModel or one of {', '.join(HOMES)}, got {type(model).__name__}. "
             "A pipeline or another model can be saved with skops.io or joblib"
         )
     if not is_fitted(model):
@@ -299,7 +303,7 @@ def read_tensors(path: Path) -> tuple[str, Tensors]:
         if size < 8:
             raise damaged(f"it has only {size} bytes")
         if length > _MAX_HEADER:
-            raise _foreign(f"its header would be {length} bytes long, and at most {_MAX_HEADER} are read")
+            raise _foreign("it does not begin as a model does")
         require(8 + length <= size, f"its header should have {length} bytes, but the whole file has {size}")
         text = _metadata(file.read(length))
         file.seek(0)

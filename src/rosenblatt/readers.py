@@ -83,7 +83,7 @@ def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **o
     ...         print(batch.X.toarray().tolist(), batch.y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1, -1]
     """
-    stream = open_stream(path, ReadingOptions(**options), threads=threads)
+    stream = open_stream(path, ReadingOptions.told(options), threads=threads)
     return _arrays(stream)
 
 
@@ -176,7 +176,7 @@ def load(
     (array([[1.5, 2. ],
            [3. , 1. ]]), array(['cat', 'dog'], dtype='<U3'))
     """
-    return load_stream(open_stream(path, ReadingOptions(**options), threads=threads))
+    return load_stream(open_stream(path, ReadingOptions.told(options), threads=threads))
 
 
 def load_stream(stream: Stream) -> tuple[Any, NDArray[Any]]:

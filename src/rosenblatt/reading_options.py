@@ -106,6 +106,19 @@ class ReadingOptions:
     bad_lines: str = "error"
     compression: str | None = None
 
+    @classmethod
+    def told(cls, options: dict[str, Any]) -> ReadingOptions:
+        """From the keywords of a call; what is none of them is named, with what may have been meant."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                import difflib
+
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+                raise TypeError(f"{name!r} is no option of reading; {hint}")
+        return cls(**options)
+
     def __post_init__(self) -> None:
         """Check every option; a single column stands for a list of one."""
         for name in _LISTS:

@@ -64,6 +64,10 @@ class Source(Protocol):
         """Some rows behind an earlier position once more, while reading goes on; None where that cannot be."""
         ...
 
+    def place(self) -> str:
+        """Where the rows are, for messages: " in FILE", or nothing."""
+        ...
+
     def n_classes(self) -> int:
         """How many classes were seen so far."""
         ...
@@ -214,6 +218,10 @@ class MemorySource:
         """What came from an iterator does not come again."""
         return
 
+    def place(self) -> str:
+        """Batches have no name."""
+        return ""
+
     def n_classes(self) -> int:
         """How many classes were seen so far."""
         return len(self._numbers)
@@ -287,6 +295,10 @@ class FileSource:
         if not stream.rewindable or stream.options.bad_lines == "skip":  # bad lines would be noted twice
             return None
         return _rows_again(stream, position, rows)
+
+    def place(self) -> str:
+        """The names of the files."""
+        return f" in {', '.join(self._stream.files)}"
 
     def position(self) -> dict[str, Any]:
         """In the files."""

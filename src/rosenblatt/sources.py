@@ -42,6 +42,8 @@ def expand(path: PathLike | Iterable[PathLike]) -> list[str]:
     """
     if isinstance(path, (str, os.PathLike)):
         return _expand_one(os.fspath(path))
+    if not isinstance(path, Iterable):
+        raise TypeError(f"a path must be a string, a path or a list of these, got {type(path).__name__}")
     files = [file for one in path for file in _expand_one(os.fspath(one))]
     if not files:
         raise InputError("there is no file to read: the list of paths is empty")

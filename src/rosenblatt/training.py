@@ -170,7 +170,7 @@ def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Sou
     elif isinstance(source, (str, os.PathLike)) or _are_paths(source):
         from rosenblatt.reading_options import ReadingOptions
 
-        return FileSource(open_stream(source, ReadingOptions(**reading), threads=threads))
+        return FileSource(open_stream(source, ReadingOptions.told(reading), threads=threads))
     else:
         if reading:
             raise InputError(f"{min(reading)!r} says how files are read, and these rows come in batches: leave it out")

@@ -274,7 +274,7 @@ class Run:
     def _order_of_classes(self) -> IntArray:
         """The codes of appearance, in the order of the labels."""
         if not self.tally.rows:
-            raise InputError("there are no rows to learn from")
+            raise InputError(f"there are no rows to learn from{self.source.place()}")
         if self.options.classes is not None:
             self.labels = self.source.told(self.options.classes)
             self._rank_told(self.source.n_classes())

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.commands import output, output_files
-from rosenblatt.commands.reading import ReadingCommand, as_arguments, reading_options, whole
+from rosenblatt.commands.number_types import WholeNumber
+from rosenblatt.commands.reading import ReadingCommand, as_arguments, reading_options
 
 if TYPE_CHECKING:
     from rosenblatt.commands.examples import Examples
 
 NOT_SEPARABLE = 1
-_PATIENCE = 10_000_000  # mistakes that one can wait for
+_PASSES = 1000  # that one can wait for
 
 
 @click.command(
@@ -32,8 +33,10 @@ Exit codes:
      (rosenblatt --help has the others)
 """,
 )
-@click.argument("data", nargs=-1, required=True)
-@click.option("-o", "--output", "path", metavar="FILE", help="Write the certificate (JSON), for verify.")
+@click.argument("data", type=click.Path(), nargs=-1, required=True)
+@click.option(
+    "-o", "--output", "path", metavar="FILE", type=click.Path(), help="Write the certificate (JSON), for verify."
+)
 @click.option("--check", is_flag=True, help="Exit with 1 unless it is proved separable.")
 @click.option(
     "--multi-class",
@@ -46,7 +49,7 @@ Exit codes:
 @click.option("--gap", metavar="G", type=float, default=1e-6, show_default=True, help="How near the largest margin.")
 @click.option("--exact/--no-exact", default=None, help="In exact fractions, or never; found by size if not given.")
 @click.option("--time-limit", metavar="SECONDS", type=float, help="Undecided after that, with the bounds reached.")
-@click.option("--threads", metavar="N", type=whole(1), help="At most so many; the answer is the same for any.")
+@click.option("--threads", metavar="N", type=WholeNumber(1), help="At most so many; the answer is the same for any.")
 @output.quiet_option
 @output.json_option
 @reading_options
@@ -127,7 +130,7 @@ def _verdict(certificate: Any) -> list[str]:
     from rosenblatt import certificate_words
 
     if hasattr(certificate, "items"):
-        return str(certificate).splitlines()
+        return str(certificate).replace("ask .joint", "ask with --multi-class joint").splitlines()
     sentences = [line for line in certificate_words.sentences(certificate) if not line.startswith("Next: ")]
     return certificate_words.wrapped(
         line.replace("; check it with verify(X, y).", ".") for line in sentences
@@ -153,16 +156,23 @@ def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
     model = ["train", *same, "-o", "MODEL"]
     if certificate.separable is None:
         return ["certify", *same, "--exact"], "exact fractions decide what floats do not, given time"
-    if certificate.separable and getattr(certificate, "mistake_bound", 0) <= _PATIENCE:
-        return [*model, "--passes", "1000", *joint], "a perceptron comes to rest on these rows"
+    if certificate.separable and _mistake_bound(certificate) < _PASSES:  # each pass but the last has a mistake
+        return [*model, "--passes", str(_PASSES), *joint], "a perceptron comes to rest on these rows"
     if certificate.separable:
-        return [*model, "--algorithm", "max-margin"], "so small a margin may take a perceptron very long"
+        return [*model, "--algorithm", "max-margin"], "with so small a margin a perceptron may take very long"
     if not one.fit_intercept:
         return ["certify", *same], "without --no-intercept: a hyperplane with an offset may separate them"
     average = [*model, "--average", "--passes", "10", "--shuffle", *joint]
     if getattr(certificate, "duplicates", False):
         return average, "but look at these rows first: a label may be wrong, or a feature missing"
     return average, "the average is made for rows that cannot be separated; so is --algorithm soft-margin"
+
+
+def _mistake_bound(certificate: Any) -> float:
+    """The most mistakes that a perceptron can make; of a table those of the worst question."""
+    if hasattr(certificate, "values"):
+        return max(_mistake_bound(own) for own in certificate.values())
+    return float(certificate.mistake_bound)
 
 
 def _rows_named(certificate: Any) -> list[tuple[str, list[int]]]:

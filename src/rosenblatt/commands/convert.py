@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from rosenblatt.commands import output, output_files
-from rosenblatt.commands.reading import FORMATS, ReadingCommand, reading_options, whole
+from rosenblatt.commands.number_types import WholeNumber
+from rosenblatt.commands.reading import FORMATS, ReadingCommand, reading_options
 from rosenblatt.errors import counted
 
 
@@ -27,10 +28,10 @@ Exit codes:
      (rosenblatt --help has the others)
 """,
 )
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", type=click.Path(), metavar="IN")
+@click.argument("target", type=click.Path(), metavar="OUT")
 @click.option("--to", "to", type=click.Choice(FORMATS), help="The format of OUT; found from its name if not given.")
-@click.option("--threads", metavar="N", type=whole(1), help="At most so many.")
+@click.option("--threads", metavar="N", type=WholeNumber(1), help="At most so many.")
 @output.quiet_option
 @output.json_option
 @reading_options

@@ -16,14 +16,16 @@ import click
 STANDARD_OUTPUT = "-"
 
 
-def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o") -> None:
-    """Raise unless the file can be written, and is none of the inputs."""
+def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o", *, device: bool = True) -> None:
+    """Raise unless the file can be written, and is none of the inputs; whether it may be a device, `device` says."""
     if path is None or path == STANDARD_OUTPUT:
         return
     for source in _files(inputs):
         if _same(path, source):
             raise click.UsageError(f"{option} {path} is also an input, and would be written over: name another file")
     if _is_device(path):
+        if not device:
+            raise OSError(errno.EINVAL, "this is a device or a pipe; name an ordinary file", path)
         return
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "this is a directory; name a file in it", path)
@@ -50,9 +52,25 @@ def written(path: str | None) -> Iterator[IO[bytes]]:
         stream.buffer.flush()
         return
     if _is_device(path):
-        with open(path, "wb") as file:
+        with _named(path), open(path, "wb") as file:
             yield file
         return
+    with _named(path):
+        yield from _whole_or_not_at_all(path)
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """What cannot be written has a name."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None and not isinstance(error, BrokenPipeError):
+            raise OSError(error.errno, error.strerror, path) from None
+        raise
+
+
+def _whole_or_not_at_all(path: str) -> Iterator[IO[bytes]]:
     descriptor, name = _temporary(path)
     try:
         with open(descriptor, "wb") as file:

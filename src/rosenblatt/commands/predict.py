@@ -8,7 +8,8 @@ import click
 
 from rosenblatt.commands import output, output_files
 from rosenblatt.commands.compressed_files import opened_output
-from rosenblatt.commands.reading import ReadingCommand, reading_options, whole
+from rosenblatt.commands.number_types import WholeNumber
+from rosenblatt.commands.reading import ReadingCommand, reading_options
 
 FORMATS = ("text", "csv", "tsv", "parquet")
 
@@ -30,9 +31,16 @@ Exit codes:
      (rosenblatt --help has the others)
 """,
 )
-@click.argument("model")
-@click.argument("data", nargs=-1, required=True)
-@click.option("-o", "--output-file", "path", metavar="FILE", help="Where to write; standard output if not given.")
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path(), nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output-file",
+    "path",
+    metavar="FILE",
+    type=click.Path(),
+    help="Where to write; standard output if not given.",
+)
 @click.option(
     "--output",
     "what",
@@ -44,7 +52,7 @@ Exit codes:
 @click.option(
     "--output-format", type=click.Choice(FORMATS), help="Found from the name of FILE if not given; else text."
 )
-@click.option("--threads", metavar="N", type=whole(1), help="At most so many.")
+@click.option("--threads", metavar="N", type=WholeNumber(1), help="At most so many.")
 @output.quiet_option
 @output.json_option
 @reading_options

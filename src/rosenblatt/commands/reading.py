@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+from rosenblatt.commands.number_types import ParameterType, WholeNumber
 
-if TYPE_CHECKING:
-    ParameterType = click.ParamType[Any]
-else:
-    ParameterType = click.ParamType  # not generic in every version
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMATS = ("libsvm", "csv", "tsv", "json", "vw", "parquet", "arrow")
 
@@ -62,30 +59,6 @@ class ReadingCommand(click.Command):
                 formatter.write_dl(records)
 
 
-class _Limited(click.IntRange):
-    """A whole number whose limits are told when they are broken, not in the help."""
-
-    def _describe_range(self) -> str:
-        return ""
-
-
-class _LimitedFloat(click.FloatRange):
-    """The same for any number."""
-
-    def _describe_range(self) -> str:
-        return ""
-
-
-def whole(least: int, most: int | None = None) -> click.IntRange:
-    """A whole number within limits."""
-    return _Limited(least, most)
-
-
-def share() -> click.FloatRange:
-    """A number from 0 to 1."""
-    return _LimitedFloat(0, 1)
-
-
 COLUMN = ColumnType()
 
 
@@ -113,8 +86,8 @@ _OPTIONS = (
     _option("--others", type=click.Choice(["find", "ignore"]), help="What becomes of columns that are not named."),
     _option("--categories", type=click.Choice(["hash", "one-hot"]), help="How values become features."),
     _option("--names", type=click.Choice(["columns", "hash"]), help="How names of JSON and VW become features."),
-    _option("--bits", metavar="B", type=whole(1, 30), help="Hash into 2^B features (18)."),
-    _option("--ngrams", metavar="N", type=whole(1, 16), help="Also sequences of up to N words (1)."),
+    _option("--bits", metavar="B", type=WholeNumber(1, 30), help="Hash into 2^B features (18)."),
+    _option("--ngrams", metavar="N", type=WholeNumber(1, 16), help="Also sequences of up to N words (1)."),
     _option("--word-values", type=click.Choice(["presence", "count"]), help="What a word of a text is worth."),
     _option("--interactions", is_flag=True, default=None, help="Also pairs of features (hashed)."),
     _option("--missing", type=click.Choice(["error", "zero"]), help="What an empty value is."),

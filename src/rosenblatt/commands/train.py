@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from rosenblatt.commands import output, output_files
-from rosenblatt.commands.reading import ParameterType, ReadingCommand, reading_options, share, whole
+from rosenblatt.commands.number_types import POSITIVE, SHARE, ParameterType, RealNumber, WholeNumber
+from rosenblatt.commands.reading import ReadingCommand, reading_options
 from rosenblatt.errors import counted
 
 READOUTS = {"perceptron": "last", "averaged": "average", "voted": "vote"}
@@ -45,10 +46,9 @@ class ClassWeightType(ParameterType):
         if not isinstance(value, str) or value == "balanced":
             return value
         label, equals, weight = value.rpartition("=")
-        try:
-            return label, float(weight if equals else "")
-        except ValueError:
+        if not equals:
             self.fail(f"{value!r} is neither balanced nor LABEL=WEIGHT, such as spam=2", param, ctx)
+        return label, RealNumber(least=0).convert(weight, param, ctx)
 
 
 @click.command(
@@ -68,20 +68,22 @@ Exit codes:
      (rosenblatt --help has the others)
 """,
 )
-@click.argument("data", nargs=-1, required=True)
-@click.option("-o", "--output", "path", metavar="MODEL", required=True, help="The model file to write.")
+@click.argument("data", type=click.Path(), nargs=-1, required=True)
+@click.option(
+    "-o", "--output", "path", metavar="MODEL", type=click.Path(), required=True, help="The model file to write."
+)
 @click.option(
     "--algorithm",
     type=click.Choice([*READOUTS, *IN_MEMORY]),
     help="What to learn (perceptron). The margins read the whole file into memory.",
 )
-@click.option("--average", "short", flag_value="averaged", help="Short for --algorithm averaged.")
-@click.option("--vote", "short", flag_value="voted", help="Short for --algorithm voted.")
-@click.option("--passes", metavar="N", type=whole(1), help="Passes at most (1); one without mistakes ends it.")
-@click.option("--max-updates", metavar="N", type=whole(1), help="Stop after so many updates (of a class).")
+@click.option("--average", is_flag=True, help="Short for --algorithm averaged.")
+@click.option("--vote", is_flag=True, help="Short for --algorithm voted.")
+@click.option("--passes", metavar="N", type=WholeNumber(1), help="Passes at most (1); one without mistakes ends it.")
+@click.option("--max-updates", metavar="N", type=WholeNumber(1), help="Stop after so many updates (of a class).")
 @click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
 @click.option("--no-intercept", is_flag=True, help="Learn no offset.")
-@click.option("--eta0", metavar="STEP", type=float, help="The size of a step (1).")
+@click.option("--eta0", metavar="STEP", type=POSITIVE, help="The size of a step (1).")
 @click.option("--multi-class", type=click.Choice(["ovr", "joint"]), help="Each class against the rest, or all at once.")
 @click.option(
     "--classes", metavar="LABELS", multiple=True, help="All classes, such as a,b,c, where they must be known."
@@ -94,19 +96,27 @@ Exit codes:
     help="LABEL=WEIGHT, for each class that counts more or less, or balanced.",
 )
 @click.option("--shuffle", is_flag=True, default=None, help="Visit the rows in another order in each pass.")
-@click.option("--shuffle-rows", metavar="N", type=whole(1), help="How many rows to mix in memory (131072).")
-@click.option("--seed", metavar="N", type=whole(0), help="Of the order and of the rows held out (0).")
-@click.option("--hold-out", metavar="SHARE", type=share(), help="Keep this share apart, to measure.")
+@click.option("--shuffle-rows", metavar="N", type=WholeNumber(1), help="How many rows to mix in memory (131072).")
+@click.option("--seed", metavar="N", type=WholeNumber(0), help="Of the order and of the rows held out (0).")
+@click.option("--hold-out", metavar="SHARE", type=SHARE, help="Keep this share apart, to measure.")
 @click.option("--early-stopping", type=click.Choice(["progressive", "hold-out"]), help="Stop when this gets no better.")
-@click.option("--patience", metavar="N", type=whole(1), help="For so many passes (5).")
-@click.option("--cache", metavar="FILE", help="Keep the rows in binary form, for the next run.")
-@click.option("--checkpoint", metavar="FILE", help="Save the state here; the same command goes on from it.")
-@click.option("--every", metavar="N", type=whole(1), help="Save it after so many rows.")
-@click.option("--from", "start", metavar="MODEL", help="Go on learning from this model, in one pass, with its options.")
-@click.option("-C", "--cost", metavar="C", type=float, help="soft-margin: what a unit of slack costs (1).")
-@click.option("--gap", metavar="G", type=float, help="Margins: how near the best (1e-6).")
-@click.option("--time-limit", metavar="SECONDS", type=float, help="Margins: stop after that.")
-@click.option("--threads", metavar="N", type=whole(1), help="At most so many; the model is the same.")
+@click.option("--patience", metavar="N", type=WholeNumber(1), help="For so many passes (5).")
+@click.option("--cache", metavar="FILE", type=click.Path(), help="Keep the rows in binary form, for the next run.")
+@click.option(
+    "--checkpoint", metavar="FILE", type=click.Path(), help="Save the state here; the same command goes on from it."
+)
+@click.option("--every", metavar="N", type=WholeNumber(1), help="Save it after so many rows.")
+@click.option(
+    "--from",
+    "start",
+    metavar="MODEL",
+    type=click.Path(),
+    help="Go on learning from this model, in one pass, with its options.",
+)
+@click.option("-C", "--cost", metavar="C", type=POSITIVE, help="soft-margin: what a unit of slack costs (1).")
+@click.option("--gap", metavar="G", type=POSITIVE, help="Margins: how near the best (1e-6).")
+@click.option("--time-limit", metavar="SECONDS", type=POSITIVE, help="Margins: stop after that.")
+@click.option("--threads", metavar="N", type=WholeNumber(1), help="At most so many; the model is the same.")
 @output.quiet_option
 @output.json_option
 @reading_options
@@ -114,7 +124,8 @@ def train(
     data: tuple[str, ...],
     path: str,
     algorithm: str | None,
-    short: str | None,
+    average: bool,
+    vote: bool,
     quiet: bool,
     as_json: bool,
     reading: dict[str, Any],
@@ -125,14 +136,14 @@ def train(
     DATA is one file, several, a glob, or - for standard input, of any size: rows go by, and only the model is in
     memory. Each row is predicted before it is learned from, so the report has an honest accuracy even after one pass.
     """
-    name = _algorithm(algorithm, short)
-    if given["start"] is not None and (algorithm or short):
+    name = _algorithm(algorithm, average=average, vote=vote)
+    if given["start"] is not None and (algorithm or average or vote):
         raise click.UsageError("--from goes on with the algorithm of the model: leave --algorithm out")
     given = {key: value for key, value in given.items() if not (value is None or value is False or value == ())}
     _require_its_own(name, given)
     for option in ("path", "checkpoint", "cache"):
         file = path if option == "path" else given.get(option)
-        output_files.require_writable(file, data, "-o" if option == "path" else f"--{option}")
+        output_files.require_writable(file, data, "-o" if option == "path" else f"--{option}", device=False)
     if len({path, given.get("checkpoint"), given.get("cache")} - {None}) < 1 + ("checkpoint" in given) + (
         "cache" in given
     ):
@@ -165,10 +176,13 @@ def _learn(name: str, given: dict[str, Any]) -> Any:
     return train_in_memory.learn
 
 
-def _algorithm(algorithm: str | None, short: str | None) -> str:
-    if algorithm is not None and short is not None and algorithm != short:
-        raise click.UsageError(f"--algorithm {algorithm} and --{READOUTS[short]} contradict each other: give one")
-    return algorithm or short or "perceptron"
+def _algorithm(algorithm: str | None, *, average: bool, vote: bool) -> str:
+    told = {f"--algorithm {algorithm}": algorithm} if algorithm else {}
+    told |= {"--average": "averaged"} if average else {}
+    told |= {"--vote": "voted"} if vote else {}
+    if len(set(told.values())) > 1:
+        raise click.UsageError(f"{' and '.join(told)} contradict each other: give one")
+    return next(iter(told.values()), "perceptron")
 
 
 def _require_its_own(name: str, given: dict[str, Any]) -> None:

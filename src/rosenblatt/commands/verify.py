@@ -29,8 +29,8 @@ Exit codes:
      (rosenblatt --help has the others)
 """,
 )
-@click.argument("certificate")
-@click.argument("data", nargs=-1, required=True)
+@click.argument("certificate", type=click.Path())
+@click.argument("data", type=click.Path(), nargs=-1, required=True)
 @output.quiet_option
 @output.json_option
 @reading_options
@@ -51,10 +51,11 @@ def verify(certificate: str, data: tuple[str, ...], quiet: bool, as_json: bool, 
         output.say_json(facts | {"separable": claimed.separable})
     elif not quiet:
         # Of a table the sentence ends with "are", and what they are is said before it.
-        end = " true." if verdict and hasattr(claimed, "values") else "."
+        end = " true." if verdict and hasattr(claimed, "values") else "" if verdict.why.endswith("?") else "."
         output.say(output.wrapped(f"{'True' if verdict else 'False'}: {verdict.why}{end}"))
         if not verdict:
-            output.say("Next: give the data and the reading options that the certificate was made from.")
+            advice = "Next: give the data and the reading options that the certificate was made from; if you did, the"
+            output.say(output.wrapped(f"{advice} certificate is not what certify wrote."))
     if not verdict:
         raise click.exceptions.Exit(FALSE)
 
@@ -65,8 +66,9 @@ def _certificate(path: str) -> Any:
     try:
         return rb.certificate_from_json(Path(path).read_bytes())
     except InputError as error:
-        what = str(error).partition("; if that is the name of a file")[0]
-        raise InputError(f"{path}: {what}. The certificate comes first, then the data") from None
+        what, not_json, _ = str(error).partition("; if that is the name of a file")
+        order = " The certificate comes first, then the data" if not_json else ""
+        raise InputError(f"{path}: {what}.{order}") from None
 
 
 def _batches(claimed: Any, data: tuple[str, ...], reading: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
