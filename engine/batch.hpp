@@ -14,6 +14,7 @@
 #include "column_table.hpp"
 #include "formats.hpp"
 #include "names.hpp"
+#include "utf8.hpp"
 
 namespace rosenblatt {
 
@@ -113,8 +114,12 @@ class Batch {
     skip_ = options.skip_bad_lines;
   }
 
-  // A label of the row at hand; without one it is kNoLabel.
-  void label(std::string_view token) { label_ = label_names.number(token); }
+  // A label of the row at hand; without one it is kNoLabel. False if it is not UTF-8: then it is no name of a class.
+  [[nodiscard]] bool label(std::string_view token) {
+    const size_t known = label_names.size();
+    label_ = label_names.number(token);
+    return label_names.size() == known || is_utf8(token);
+  }
   // How much the row at hand counts.
   void weight(double weight) {
     weight_ = weight;

@@ -233,12 +233,8 @@ class Table {
   bool label(const char*& p) {
     Field found;
     if (!field(p, found)) return false;
-    if (!found.content.empty()) {
-      batch_.label(unquoted(found));
-    } else if (options_.require_label) {
-      return fail(found, "a label");
-    }
-    return true;
+    if (!found.content.empty()) return batch_.label(unquoted(found)) || fail(found, "a label in UTF-8");
+    return !options_.require_label || fail(found, "a label");
   }
 
   bool category(const char*& p) {
@@ -248,7 +244,7 @@ class Table {
       return options_.missing_is_zero || fail(found, "a category, and none is missing,");
     }
     features_.add_category(options_.names[column_], unquoted(found));
-    return true;
+    return features_.names_are_text() || fail(found, "UTF-8, as only hashed categories may be any bytes,");
   }
 
   bool text(const char*& p) {

@@ -172,7 +172,7 @@ class Object {
     } else if (!word("null")) {
       return fail(p_, "a label: a string, a number, true or false");
     }
-    if (!token.empty()) return batch_.label(token), true;
+    if (!token.empty()) return batch_.label(token) || fail(start, "a label in UTF-8");
     return !options_.require_label || fail(start, "a label: a string, a number, true or false");
   }
 
@@ -195,7 +195,7 @@ class Object {
       std::string_view content;
       if (!string(content)) return false;
       if (text) return add_words(content, *text, options_, features_), true;
-      return features_.add_category(key, content) || fail(start, "each key once");
+      return added(features_.add_category(key, content), start);
     }
     if (word("null") || word("NaN")) {
       return text || options_.missing_is_zero || fail(at, "a value, and none is missing");
@@ -208,7 +208,12 @@ class Object {
     } else if (!number(value)) {
       return fail(p_, "a finite number, a string, true, false or null");
     }
-    return features_.add(key, value) || fail(start, "each key once");
+    return added(features_.add(key, value), start);
+  }
+
+  bool added(bool is_new, const char* start) {
+    if (!is_new) return fail(start, "each key once");
+    return features_.names_are_text() || fail(start, kNotText);
   }
 
   const Options& options_;

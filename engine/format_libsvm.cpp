@@ -147,8 +147,7 @@ class Line {
       p = start;  // index:value, so there is no label
       return !options_.require_label || fail(start, "a label, then index:value pairs");
     }
-    batch_.label({start, static_cast<size_t>(p - start)});
-    return true;
+    return batch_.label({start, static_cast<size_t>(p - start)}) || fail(start, "a label in UTF-8");
   }
 
   bool query(const char*& p) {

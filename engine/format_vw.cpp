@@ -6,6 +6,7 @@
 // namespace); if its name is all digits, that number plus the hash of its namespace (the same holds of names of namespaces);
 // feature:text is murmur3(text, seed: the hash of the feature), and counts 1. The column is the hash & (2^bits - 1), the value
 // 1 or as given, times the scale. A feature whose value is 0 is left out, one that occurs twice adds up.
+// Not hashed, a feature has the column of its name: namespace^feature^text, what is empty being left out (VW's --audit).
 // As in VW, the last token before the first bar is a tag if it touches the bar or begins with ', and what stands before a
 // tab in front of the bar does not count. Unlike VW, a line that it would complain about is an error.
 #if defined(__SSE2__) || defined(_M_X64)
@@ -57,7 +58,8 @@ inline uint64_t hash_of(std::string_view name, uint64_t seed) {
 
 class Line {
  public:
-  Line(const Options& options, Batch& batch) : options_(options), batch_(batch), features_(options, batch, true) {}
+  Line(const Options& options, Batch& batch)
+      : options_(options), batch_(batch), features_(options, batch, options.hashed) {}
 
   // One line first .. end, the bar being the first one. If it is bad, where and why.
   bool read(const char* first, const char* end) {
@@ -119,7 +121,7 @@ class Line {
     const char* end = text.data() + text.size();
     if (number == 0) {
       if (text.find(':') != std::string_view::npos) return fail(text.data(), "a simple label (a class, without costs)");
-      return batch_.label(text), true;
+      return batch_.label(text) || fail(text.data(), "a label in UTF-8");
     }
     double value;
     const bool given = read_number(text.data(), end, value) == end;
@@ -168,15 +170,18 @@ class Line {
   }
 
   bool feature() {
+    feature_ = p_;
     const std::string_view called = name();
-    uint64_t hash = called.empty() ? 0 : hash_of(called, seed_);
+    const uint64_t hash = called.empty() ? 0 : hash_of(called, seed_);
     if (p_ >= end_ || *p_ != ':') return add(hash, scale_, called, {});
     const char* start = ++p_;
     double value;
     if (number(value)) {
-      if (called.empty()) hash = seed_ + nameless_++;
       value *= scale_;
-      return std::isfinite(value) ? add(hash, value, called, {}) : fail(start, "a value that is finite when scaled");
+      if (!std::isfinite(value)) return fail(start, "a value that is finite when scaled");
+      if (!called.empty()) return add(hash, value, called, {});
+      const uint64_t place = nameless_++;  // as if it were called so
+      return add(seed_ + place, value, std::to_string(place), {});
     }
     while (p_ < end_ && !ends_token(*p_)) ++p_;
     const std::string_view text(start, static_cast<size_t>(p_ - start));
@@ -194,28 +199,31 @@ class Line {
 
   bool add(uint64_t hash, double value, std::string_view called, std::string_view text) {
     if (value == 0) return true;
+    if (!features_.hashed()) {
+      features_.add(whole_name(called, text), value);
+      return features_.names_are_text() || fail(feature_, kNotText);
+    }
     const int32_t column = features_.column_of(static_cast<uint32_t>(hash));
-    if (features_.keep_names()) report(column, called, text);
+    if (features_.keep_names()) features_.report(column, whole_name(called, text));
     features_.add(column, value);
     return true;
   }
 
-  // As VW's --audit calls it: namespace^feature^text, what is empty being left out.
-  void report(int32_t column, std::string_view called, std::string_view text) {
+  std::string_view whole_name(std::string_view called, std::string_view text) {
     std::string& whole = batch_.workspace.name;
     whole.assign(space_);
-    for (const std::string_view part : {called.empty() ? std::string_view("") : called, text}) {
+    for (const std::string_view part : {called, text}) {
       if (part.empty()) continue;
       if (!whole.empty()) whole += '^';
       whole += part;
     }
-    features_.report(column, whole);
+    return whole;
   }
 
   const Options& options_;
   Batch& batch_;
   RowFeatures features_;
-  const char *p_ = nullptr, *end_ = nullptr;
+  const char *p_ = nullptr, *end_ = nullptr, *feature_ = nullptr;
   std::string_view space_;
   uint64_t seed_ = 0, nameless_ = 0;
   double scale_ = 1.0;

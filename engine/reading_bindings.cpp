@@ -184,7 +184,7 @@ void bind_options(nb::module_& m) {
             o.require_label = require_label;
             o.skip_bad_lines = skip_bad_lines;
             require(o.format != Format::csv || !kinds.empty(), "csv needs the kind of each column");
-            require(!interactions || o.format == Format::vw || (hashed && o.format != Format::libsvm),
+            require(!interactions || (hashed && o.format != Format::libsvm),
                     "interactions need hashed columns (not libsvm)");
             o.max_line = max_line;
             new (self) Options(std::move(o));

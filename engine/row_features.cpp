@@ -17,6 +17,7 @@ const char* RowFeatures::finish() {
     if (seen_.size() > kMostToPair) return "at most 1,024 features in a row whose pairs are wanted";
     add_pairs();
   }
+  if (!names_are_text_) return kNotText;
   if (overflow_) return "values whose sums and products are finite";
   return batch_.columns.size() <= kMostInBatch ? nullptr : "fewer features in a piece of the file";
 }

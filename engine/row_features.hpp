@@ -15,6 +15,8 @@
 
 namespace rosenblatt {
 
+inline constexpr const char* kNotText = "a name in UTF-8, as only hashed names may be any bytes";
+
 class RowFeatures {
  public:
   // More features in a row would make more pairs than memory should hold.
@@ -35,12 +37,14 @@ class RowFeatures {
 
   bool hashed() const { return hashed_; }
   bool keep_names() const { return keep_names_; }
+  bool names_are_text() const { return names_are_text_; }  // of the row so far; hashed ones may be any bytes
   uint32_t mask() const { return mask_; }
   Batch& batch() { return batch_; }
 
   void begin() {
     seen_.clear();
     overflow_ = false;
+    names_are_text_ = true;
   }
 
   // A feature in a column. Whether the row did not have it yet; if it had, the values add up.
@@ -121,7 +125,9 @@ class RowFeatures {
   int32_t numbered(std::string_view name) {
     const std::vector<std::string>& names = batch_.dictionary.list();
     if (guess_ >= names.size() || names[guess_] != name) {
+      const size_t known = names.size();
       guess_ = static_cast<size_t>(batch_.dictionary.number(name));
+      names_are_text_ &= names.size() == known || is_utf8(name);
     }
     return static_cast<int32_t>(guess_++);
   }
@@ -131,7 +137,7 @@ class RowFeatures {
   ColumnTable& seen_;
   const uint32_t mask_;
   const bool hashed_, interactions_, keep_names_;
-  bool overflow_ = false;
+  bool overflow_ = false, names_are_text_ = true;
   size_t guess_ = 0;
 };
 

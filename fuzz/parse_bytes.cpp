@@ -50,7 +50,7 @@ Options chosen(const uint8_t* bytes) {
   options.require_label = !bit(3);
   options.word_counts = bit(4);
   options.keep_names = bit(5);
-  options.interactions = bit(8) && (options.hashed || options.format == Format::vw);
+  options.interactions = bit(8) && options.hashed;
   options.index_base = bit(9);
   options.ngrams = bit(10) ? 3 : 1;
   options.bits = bit(11) ? 4 : 18;

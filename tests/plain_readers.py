@@ -28,6 +28,7 @@ def pieces(text, size=1 << 20):
 
 
 def batches(format, text, *, chunk=1 << 20, threads=1, slots=3, size=1 << 20, **options):
+    options = {"hashed": format == "vw"} | options  # as VW does it
     reader = _engine.Reader(
         pieces(text, size), _engine.ParseOptions(format, **options), chunk=chunk, threads=threads, slots=slots
     )
@@ -183,7 +184,7 @@ def vw_hash(name, seed):
     return murmurhash3_32(name.encode(), seed & 0xFFFFFFFF, positive=True)
 
 
-def plain_vw(text, *, bits=18, **options):
+def plain_vw(text, *, bits=18, hashed=True, **options):
     labels, rows, weights = [], [], []
     for line in text.splitlines():
         if not line.strip(" \t"):
@@ -203,14 +204,15 @@ def plain_vw(text, *, bits=18, **options):
             nameless = 0
             for token in rest.split():
                 called, colon, value = token.partition(":")
-                number = vw_hash(called, seed) if called else seed
+                number, text = vw_hash(called, seed) if called else seed, ""
                 if colon and not re.match(r"[-+.0-9]", value):
-                    number, worth = vw_hash(value, number), 1.0
+                    number, worth, text = vw_hash(value, number), 1.0, value
                 else:
                     worth = scale * (float(value) if colon else 1.0)
-                    if not called:
-                        number, nameless = seed + nameless, nameless + 1
+                    if colon and not called:
+                        number, called, nameless = seed + nameless, str(nameless), nameless + 1
                 if worth != 0:
-                    features.put(number & (1 << bits) - 1, worth)
+                    whole = "^".join(part for part in (name, called, text) if part)
+                    features.put(number & (1 << bits) - 1 if hashed else whole, worth)
         rows.append(features.finished())
     return labels, rows, weights

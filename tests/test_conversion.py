@@ -105,8 +105,36 @@ def test_what_another_format_cannot_say(tmp_path, text, kind, message):
 
 def test_too_many_features_for_a_table(tmp_path):
     (tmp_path / "data.svm").write_text("1 1:1 20000:1\n-1 2:1\n")
-    with pytest.raises(InputError, match="has 20,000 features, and a csv file would have a column for each"):
+    with pytest.raises(InputError, match="has 20,000 features, and a CSV file would have a column for each"):
         convert(str(tmp_path / "data.svm"), str(tmp_path / "out.csv"), "csv", {}, 1)
+
+
+def test_names_of_vw_become_columns_of_a_table(tmp_path):
+    source, target = str(tmp_path / "data.vw"), str(tmp_path / "out.csv")
+    (tmp_path / "data.vw").write_text("x |f a:2 b\ny |f b:0.5 c\n")
+    convert(source, target, "csv", {}, 1)
+    assert (tmp_path / "out.csv").read_text() == "label,f^a,f^b,f^c\nx,2,1,0\ny,0,0.5,1\n"
+    with pytest.raises(
+        InputError, match=r"and an Arrow file would have .*, or give each name a column: --names columns"
+    ):
+        convert(source, target, "arrow", {"names": "hash"}, 1)
+
+
+@pytest.mark.parametrize(
+    "kind, options, message",
+    [
+        ("tsv", {}, r"line 4: this is not UTF-8 text: convert the file to UTF-8 first"),
+        ("parquet", {}, r"line 4: this is not UTF-8 text"),
+        ("json", {}, r"line 4, column 1: .* expected UTF-8, as only hashed categories may be any bytes, in column 'a'"),
+        ("vw", {}, r"line 4, column 1: .* expected UTF-8"),
+        ("json", {"text": ("a",)}, r"the feature 'caf\ufffd' is not UTF-8 text: convert the file to UTF-8 first"),
+    ],
+)
+def test_what_is_not_text_is_refused_and_not_changed(tmp_path, kind, options, message):
+    (tmp_path / "data.csv").write_bytes(b'a,y\n"two\nlines",x\ncaf\xe9,z\n')
+    with pytest.raises(InputError, match=message):
+        convert(str(tmp_path / "data.csv"), str(tmp_path / "out"), kind, options, 1)
+    assert not (tmp_path / "out").exists()
 
 
 def test_cells_that_say_missing_stay_what_they_are_in_text(tmp_path):

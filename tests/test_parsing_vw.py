@@ -34,11 +34,12 @@ line = st.tuples(label, st.lists(space, min_size=1, max_size=3).map(" ".join)).m
     st.integers(1, 100),
     st.integers(1, 3),
     st.integers(1, 24),
+    st.booleans(),
 )
-def test_rows_equal_those_of_a_plain_reader(lines, newline, ends, chunk, threads, bits):
+def test_rows_equal_those_of_a_plain_reader(lines, newline, ends, chunk, threads, bits, hashed):
     text = newline.join(lines) + (newline if ends else "")
-    labels, rows, weights = read("vw", text, chunk=chunk, threads=threads, bits=bits)
-    twin_labels, twin_rows, twin_weights = plain_vw(text, bits=bits)
+    labels, rows, weights = read("vw", text, chunk=chunk, threads=threads, bits=bits, hashed=hashed)
+    twin_labels, twin_rows, twin_weights = plain_vw(text, bits=bits, hashed=hashed)
     assert (labels, weights) == (twin_labels, twin_weights)
     assert [list(row) for row in rows] == [list(row) for row in twin_rows]
     assert rows == [pytest.approx(row, rel=1e-12, abs=1e-9) for row in twin_rows]
@@ -69,7 +70,7 @@ def test_pairs_of_features():
 
 def test_names_are_those_of_audit():
     (batch,) = batches("vw", "1 |f x y:2 7 |g:2 c:red | free :3\n2 |f x\n", keep_names=True)[1]
-    names = [b"f^x", b"f^y", b"f^7", b"g^c^red", b"free", b""]
+    names = [b"f^x", b"f^y", b"f^7", b"g^c^red", b"free", b"0"]
     assert [name for _, name in batch.names] == names
     assert [column for column, _ in batch.names] == batch.columns[:6].tolist()
 

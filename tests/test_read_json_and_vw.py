@@ -189,6 +189,35 @@ def test_vw_says_what_it_is(tmp_path):
     assert np.max(batch.raw.columns) < 1 << 10
 
 
+def test_names_of_vw_can_have_columns_of_their_own(tmp_path):
+    stream = open_stream(write(tmp_path, VW, "data.vw"), ReadingOptions(names="columns"))
+    (batch,) = stream.batches()
+    assert stream.feature_names == ["user^name=ann", "user^age", "item^red", "item^blue"]
+    assert batch.raw.columns.tolist() == [0, 1, 2, 3] and batch.raw.data.tolist() == [1, 0.5, 1, 2]
+    assert stream.describe() == "vw"
+
+
+@pytest.mark.parametrize(
+    "name, line, expected",
+    [
+        ("data.vw", b"1 |f caf\xe9 x", "line 2, column 6: .* expected a name in UTF-8, as only hashed names"),
+        ("data.vw", b"1 |caf\xe9 :2", "line 2, column 9: .* expected a name in UTF-8, as only hashed names"),
+        ("data.vw", b"\xe9 |f x", "line 2, column 1: .* expected a label in UTF-8"),
+        ("data.jsonl", b'{"label": 1, "caf\xe9": 1}', "line 2, column 14: .* expected a name in UTF-8"),
+        ("data.jsonl", b'{"label": 1, "a": "caf\xe9"}', "line 2, column 14: .* expected a name in UTF-8"),
+        ("data.jsonl", b'{"label": "caf\xe9"}', "line 2, column 11: .* expected a label in UTF-8"),
+        ("data.svm", b"\xe9 1:1", "line 2, column 1: .* expected a label in UTF-8"),
+    ],
+)
+def test_names_and_labels_are_text_unless_they_are_hashed(tmp_path, name, line, expected):
+    first = {"vw": b"1 | a\n", "jsonl": b'{"label": 1}\n', "svm": b"1 1:1\n"}[name.partition(".")[2]]
+    (tmp_path / name).write_bytes(first + line + b"\n")
+    with pytest.raises(FileFormatError, match=expected):
+        rb.load(tmp_path / name, names="columns")
+    if "label" not in expected:
+        assert len(rb.load(tmp_path / name, names="hash")[1]) == 2
+
+
 def test_columns_mean_nothing_for_vw():
     with pytest.raises(InputError, match=r"vw lines have their label in front.*label='a' means nothing here"):
         ReadingOptions(format="vw", label="a")

@@ -101,7 +101,7 @@ def _remedy(expected: str) -> str:
     if column is not None and expected.startswith("a finite number"):
         name = column[1]
         return f"Mend it, read the column as categories: categorical={name} (--categorical {name}), or "
-    return "Mend the line, or "
+    return "Convert the file to UTF-8, or " if "UTF-8" in expected else "Mend the line, or "
 
 
 def open_file(

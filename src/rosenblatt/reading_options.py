@@ -64,7 +64,7 @@ class ReadingOptions:
     categories : {"hash", "one-hot"}
         Categories are hashed into ``2**bits`` columns, or each gets a column of its own.
     names : {"columns", "hash"}, optional
-        JSON: each key gets a column of its own, or is hashed.
+        JSON and VW: each name gets a column of its own (JSON, unless said), or is hashed (VW, unless said).
     bits : int
         Hashed features have ``2**bits`` columns.
     ngrams : int
@@ -169,10 +169,12 @@ class ReadingOptions:
     @property
     def hashed(self) -> bool:
         """Whether features with names are hashed."""
-        if self.text or self.interactions or self.format == "vw":
+        if self.text or self.interactions:
             return True
         if self.format == "json":
             return self.names == "hash"
+        if self.format == "vw":
+            return self.names != "columns"
         return bool(self.categorical) and self.categories == "hash"
 
     def to_plain(self) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class Stream:
     def feature_names(self) -> list[str] | None:
         """The names of the features met so far, if they have names and are not hashed."""
         columns = self._layout.columns
-        if self.options.hashed or self.options.format in ("libsvm", "vw"):
+        if self.options.hashed or self.options.format == "libsvm":
             return None
         if columns is not None and columns.numeric_only:
             return [columns.header.names[place] for place in columns.numbers] if columns.header.told else None

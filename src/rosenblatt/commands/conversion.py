@@ -14,9 +14,10 @@ import click
 from rosenblatt.commands import example_files, output_files
 from rosenblatt.commands.compressed_files import opened_output
 from rosenblatt.commands.example_files import Rows
+from rosenblatt.commands.table_files import FILE_OF
 from rosenblatt.errors import InputError
 
-TABLES = ("csv", "tsv", "parquet", "arrow")
+TABLES = tuple(FILE_OF)
 _NAMED = ("json", "vw")
 _MOST_COLUMNS = 16_384
 _ENDINGS = ".svm, .csv, .tsv, .jsonl, .vw, .parquet or .arrow"
@@ -74,6 +75,8 @@ def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None
     hashes = given.get("text") or given.get("interactions")
     if not hashes:
         given.setdefault("categories", "one-hot")
+        if kind != "libsvm":  # which has no names: features keep the numbers that VW gives them
+            given.setdefault("names", "columns")
     if kind in _NAMED:
         given.setdefault("keep_names", True)
     return open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
@@ -101,7 +104,7 @@ def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any
     """Write a column for each feature: how many there are, and which classes, is known only after a first reading."""
     if not stream.rewindable:
         raise InputError(
-            f"a {kind} file begins with the names of all its columns, which are known only at the end of the input: "
+            f"{FILE_OF[kind]} begins with the names of all its columns, which are known only at the end of the input: "
             "save standard input to a file first, or convert to libsvm or json"
         )
     first = _Count()
@@ -111,8 +114,8 @@ def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any
     width, names = first.features - shift, _names(stream)
     if width > _MOST_COLUMNS:
         raise InputError(
-            f"{source} has {width:,} features, and a {kind} file would have a column for each, nearly all of them 0: "
-            "convert to libsvm, json or vw, which leave the zeros out"
+            f"{source} has {width:,} features, and {FILE_OF[kind]} would have a column for each, nearly all of them "
+            f"0: convert to libsvm, json or vw, which leave the zeros out{_unhashed(stream)}"
         )
     columns = [_column_name(names(place + shift)) for place in range(width)]
     count, write = _Count(), None
@@ -122,6 +125,12 @@ def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any
             write(rows)
         write(None)
     return count.facts(stream, kind)
+
+
+def _unhashed(stream: Any) -> str:
+    """What else may help, as the end of a sentence."""
+    names = stream.options.format in _NAMED and stream.options.names == "hash"
+    return ", or give each name a column: --names columns" if names else ""
 
 
 def _table_writer(file: IO[bytes], kind: str, columns: list[str], labels: Any) -> Callable[[Rows | None], None]:
@@ -194,6 +203,8 @@ def _names(stream: Any) -> Callable[[int], str]:
         if column < len(known):
             return known[column]
         hashed = stream.names_of_hashes.get(column)
+        if hashed is not None and "\ufffd" in hashed:
+            raise InputError(f"the feature {hashed!r} is not UTF-8 text: convert the file to UTF-8 first")
         return str(column + base) if hashed is None else str(hashed)
 
     return name

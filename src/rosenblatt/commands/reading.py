@@ -85,7 +85,7 @@ _OPTIONS = (
     _columns("ignore", "Leave this column out."),
     _option("--others", type=click.Choice(["find", "ignore"]), help="What becomes of columns that are not named."),
     _option("--categories", type=click.Choice(["hash", "one-hot"]), help="How values become features."),
-    _option("--names", type=click.Choice(["columns", "hash"]), help="How names of JSON and VW become features."),
+    _option("--names", type=click.Choice(["columns", "hash"]), help="JSON, VW: how names become features."),
     _option("--bits", metavar="B", type=WholeNumber(1, 30), help="Hash into 2^B features (18)."),
     _option("--ngrams", metavar="N", type=WholeNumber(1, 16), help="Also sequences of up to N words (1)."),
     _option("--word-values", type=click.Choice(["presence", "count"]), help="What a word of a text is worth."),

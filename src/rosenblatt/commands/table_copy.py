@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import IO, Any
 
-from rosenblatt.commands.table_files import table_file
+from rosenblatt.commands.table_files import FILE_OF, table_file
 from rosenblatt.errors import FileFormatError, InputError, missing_extra
 
 RECORDS = ("parquet", "arrow")
@@ -103,22 +103,27 @@ class _Text(_Table):
 
         opened = self._first or Source(self.source, self._compression)
         self._first = None
-        text = io.TextIOWrapper(io.BufferedReader(_Bytes(opened)), "utf-8-sig", newline="")
-        reader = csv.reader(text, delimiter=self._delimiter, strict=True)
+        reader = csv.reader(self._decoded(io.BufferedReader(_Bytes(opened))), delimiter=self._delimiter, strict=True)
         try:
             for row in reader:
                 if row and len(row) != len(self.names):
-                    raise self._fault(reader, f"found {len(row)} cells, expected {len(self.names)}")
+                    raise self._fault(reader.line_num, f"found {len(row)} cells, expected {len(self.names)}")
                 yield row
-        except UnicodeDecodeError:
-            raise self._fault(reader, "this is not UTF-8 text") from None
         except csv.Error as error:
-            raise self._fault(reader, str(error)) from None
+            raise self._fault(reader.line_num, str(error)) from None
         finally:
             opened.close()
 
-    def _fault(self, reader: Any, what: str) -> FileFormatError:
-        return FileFormatError(f"{self.source}, line {reader.line_num}: {what}", self.source, reader.line_num)
+    def _decoded(self, file: IO[bytes]) -> Iterator[str]:
+        """The lines as text, each with its end."""
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                raise self._fault(number, "this is not UTF-8 text: convert the file to UTF-8 first") from None
+
+    def _fault(self, line: int, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.source}, line {line}: {what}", self.source, line)
 
 
 def _values(cells: list[Any], of: str) -> list[Any]:
@@ -166,7 +171,7 @@ class _Records(_Table):
         try:
             self._file: Any = pyarrow.parquet.ParquetFile(file) if found == "parquet" else pa.ipc.open_file(file)
         except pa.ArrowInvalid as error:
-            raise FileFormatError(f"{source} is not a {found} file: {error}", source) from None
+            raise FileFormatError(f"{source} is not {FILE_OF[found]}: {error}", source) from None
         self._parquet = found == "parquet"
         self._schema = self._file.schema_arrow if self._parquet else self._file.schema
         self.names = list(self._schema.names)

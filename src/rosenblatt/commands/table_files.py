@@ -10,6 +10,8 @@ from typing import IO, Any, Protocol
 from rosenblatt.commands.example_files import number
 from rosenblatt.errors import InputError, missing_extra
 
+FILE_OF = {"csv": "a CSV file", "tsv": "a TSV file", "parquet": "a Parquet file", "arrow": "an Arrow file"}
+
 
 class TableFile(Protocol):
     """Takes rows by columns."""
