@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from rosenblatt.errors import FileFormatError, InputError, counted
 from rosenblatt.formats_found import find_format, format_of_name
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.sources import Source
+from rosenblatt.table_columns import Header, MissingColumnError
 from rosenblatt.text_files import Beginning, Layout, open_text, text_layout
 
 if TYPE_CHECKING:
@@ -154,6 +156,20 @@ def require_one_format(files: Sequence[str], options: ReadingOptions) -> None:
         raise InputError(f"files that are read as one must have one format, got {named}")
 
 
+@contextmanager
+def must_agree(first: Layout) -> Iterator[None]:
+    """Say of a column that only the first of several files has that they must agree."""
+    try:
+        yield
+    except MissingColumnError as error:
+        assert first.columns is not None
+        raise _disagrees(error.header, error.name, first.columns.header) from None
+
+
+def _disagrees(header: Header, missing: str, other: Header) -> FileFormatError:
+    return header.error(f"it has no column {missing!r}, but {other.where} has: files read as one must agree")
+
+
 def require_same_columns(first: Layout, other: Layout) -> None:
     """Raise if two files do not have the same columns, in whatever order."""
     if first.columns is None or other.columns is None:
@@ -165,7 +181,7 @@ def require_same_columns(first: Layout, other: Layout) -> None:
         if name not in ours.names:
             raise theirs.error(f"it has a column {name!r} that {ours.where} has not: files read as one must agree")
     missing = next((name for name in ours.names if name not in theirs.names), ours.names[-1])
-    raise theirs.error(f"it has no column {missing!r}, but {ours.where} has: files read as one must agree")
+    raise _disagrees(theirs, missing, ours)
 
 
 def says_nothing(label: bytes) -> bool:

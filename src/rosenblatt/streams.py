@@ -19,6 +19,7 @@ from rosenblatt.open_files import (
     OpenFile,
     describe,
     layout_of,
+    must_agree,
     open_file,
     require_labels,
     require_one_format,
@@ -227,7 +228,8 @@ class Stream:
 
     def _open_part(self, number: int, here: Position) -> OpenFile:
         options = replace(self.options, compression=self._layout.options.compression)
-        source, layout = self._open(number, options)
+        with must_agree(self._layout):
+            source, layout = self._open(number, options)
         try:
             require_same_columns(self._layout, layout)
         except BaseException:

@@ -56,11 +56,7 @@ class Header:
                 "or −1 for the last), or header=True if it does"
             )
         if not places:
-            import difflib
-
-            near = difflib.get_close_matches(ref, self.names, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise self.error(f"{option}={ref!r}, but there is no such column. It has {self.shown()}{hint}")
+            raise MissingColumnError(self, ref, option)
         return places[0]
 
     def shown(self) -> str:
@@ -75,6 +71,24 @@ class Header:
     def error(self, what: str) -> FileFormatError:
         """An error about the columns of this file."""
         return FileFormatError(f"{self.where}: {what}", self.path)
+
+
+class MissingColumnError(FileFormatError):
+    """A file has no column of a name that an option has, which a user may have given, or a model."""
+
+    def __init__(self, header: Header, name: str, option: str) -> None:
+        """Say it of the option, and keep what another message needs."""
+        self.header, self.name, self.option = header, name, option
+        what = f"{option}={name!r}, but there is no such column. {self.there_are()}"
+        super().__init__(f"{header.where}: {what}", header.path)
+
+    def there_are(self) -> str:
+        """Which columns there are, and which one may have been meant."""
+        import difflib
+
+        names, name = self.header.names, self.name
+        near = [each for each in names if each.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
+        return f"It has {self.header.shown()}{f'; did you mean {near[0]!r}?' if near else ''}"
 
 
 @dataclass(frozen=True)
@@ -137,8 +151,8 @@ def columns_of(
     numbers = [tell(ref, Kind.NUMBER, "numeric") for ref in options.numeric]
     for option in ("categorical", "text", "ignore"):
         for ref in getattr(options, option):
-            if option == "ignore" and header.told and isinstance(ref, str) and ref not in header.names:
-                continue  # what is not there is ignored already
+            if option == "ignore" and options.others == "ignore" and _absent(header, ref, labelled=False):
+                continue  # ignored in the files before this one, and not there in this one
             tell(ref, _TOLD[option], option)
     if options.weight is not None and not _absent(header, options.weight, labelled):
         tell(options.weight, Kind.WEIGHT, "weight")

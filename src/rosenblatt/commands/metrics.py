@@ -19,6 +19,7 @@ class Metrics:
     def __init__(self, names: Sequence[str]) -> None:
         """Begin with no rows. `names`: those of the model first, then any that only the data has."""
         self.names = list(names)
+        self._of_model = len(self.names)
         self.rows = 0
         self._pairs: Counter[tuple[int, int]] = Counter()  # true class, predicted class
 
@@ -72,6 +73,8 @@ class Metrics:
         missing = self.rows - self.labelled
         if missing:
             first += f" ({counted(missing, 'row')} without a label left out)"
+        if all(true >= self._of_model for true, _ in self._pairs):
+            first += ". None of the labels is a class of the model"
         return [*output.wrapped(first).splitlines(), "", *self._classes(), "", *self._confusion()]
 
     def _classes(self) -> list[str]:

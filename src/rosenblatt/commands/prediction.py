@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 from rosenblatt.commands.conversion import TABLES
 from rosenblatt.commands.metrics import Metrics
 from rosenblatt.commands.prediction_files import PredictionFile
 from rosenblatt.commands.prediction_files import format_of as format_of
-from rosenblatt.errors import InputError
+from rosenblatt.errors import FileFormatError, InputError
 
 
 def loaded(model: str) -> Any:
@@ -27,16 +29,31 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
 
     # Every row gets its line, so a bad one is an error even if it was passed over in training.
     known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
-    stream = open_stream(
-        list(data),
-        read_as(known, data, reading),
-        classes=trained.classes_.tolist(),
-        feature_names=trained.feature_names,
-        threads=threads,
-        labelled=False,
-    )
+    with needed_by_model(reading):
+        stream = open_stream(
+            list(data),
+            read_as(known, data, reading),
+            classes=trained.classes_.tolist(),
+            feature_names=trained.feature_names,
+            threads=threads,
+            labelled=False,
+        )
     require_index_base(stream)
     return stream
+
+
+@contextmanager
+def needed_by_model(reading: dict[str, Any]) -> Iterator[None]:
+    """Say of a column that is not there that the model needs it, unless `reading`, what the user told, names it."""
+    from rosenblatt.table_columns import MissingColumnError
+
+    try:
+        yield
+    except MissingColumnError as error:
+        if error.option in reading:
+            raise
+        what = f"the model needs column {error.name!r}, and {error.header.where} has no such column"
+        raise FileFormatError(f"{what}. {error.there_are()}", error.path) from None
 
 
 def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
@@ -94,9 +111,22 @@ def gathered(trained: Any, stream: Any, what: str) -> dict[str, Any]:
 
 def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[Any, Any]]:
     """Labels and scores of each batch; the metrics are told."""
+    knows = False
     for batch in stream.batches():
+        knows = knows or _knows(trained, batch)
         scores = trained.scores_of(batch)
         codes = trained.winners(scores)
         metrics.names += [str(key) for key in stream.classes.keys[len(metrics.names) :]]
         metrics.add(batch.codes, codes)
         yield trained.classes_[codes], scores
+    if metrics.rows and not knows:
+        warnings.warn(
+            f"the model knows no feature of {', '.join(stream.files[:3])}, so that every row has the same scores: "
+            f"it has learned from {', '.join(map(repr, (trained.feature_names or ['others'])[:5]))}",
+            stacklevel=2,
+        )
+
+
+def _knows(trained: Any, batch: Any) -> bool:
+    """Whether the model has learned from any of the features; names that it has not met have columns behind its own."""
+    return bool(batch.raw.dense or not len(batch.raw.columns) or batch.raw.columns.min() < trained.n_features_in_)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.commands.prediction import read_as, require_index_base
+from rosenblatt.commands.prediction import needed_by_model, read_as, require_index_base
 from rosenblatt.commands.train_report import command, rejected_files
 from rosenblatt.errors import InputError, counted
 
@@ -63,13 +63,14 @@ def _opened(model: Any, data: Sequence[str], reading: dict[str, Any], threads: i
     from rosenblatt.reading_options import ReadingOptions
 
     known = getattr(model, "reading_", None) or ReadingOptions()
-    stream = open_stream(
-        list(data),
-        read_as(known, data, reading),
-        classes=model.classes_.tolist(),
-        feature_names=getattr(model, "feature_names_in_", None),
-        threads=threads,
-    )
+    with needed_by_model(reading):
+        stream = open_stream(
+            list(data),
+            read_as(known, data, reading),
+            classes=model.classes_.tolist(),
+            feature_names=getattr(model, "feature_names_in_", None),
+            threads=threads,
+        )
     require_index_base(stream)
     return stream
 
