@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.utils import murmurhash3_32
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError
@@ -214,6 +215,8 @@ def test_two_usual_names_are_an_error(tmp_path):
         ({"label": 7}, r"label=7, but it has only 2 columns, numbered from 0"),
         ({"weight": "a", "numeric": "a"}, r"weight='a', but another option has that column"),
         ({"ignore": "a"}, r"there is no column of features\. It has 'a', 'class'"),
+        ({"ignore": "Clas"}, r"ignore='Clas', but there is no such column\. It has .*; did you mean 'class'\?"),
+        ({"numeric": "A"}, r"numeric='A', but there is no such column\. It has 'a', 'class'; did you mean 'a'\?"),
     ],
 )
 def test_columns_that_make_no_sense_are_errors(tmp_path, options, message):
@@ -240,7 +243,11 @@ def test_two_columns_of_one_name_are_an_error(tmp_path):
     [
         ("label,0,1\na,1,2\nb,3,4\n", "with a header"),  # as pandas writes columns that are numbered
         ("a,a,class\n1,2,x\n3,4,y\n", "both called 'a'"),
+        ("a,a,y\n1,2,x\n3,4,z\n", "both called 'a'"),
+        ("2019,2020,y\n1,2,x\n3,4,z\n", "3 columns with a header, label 'y'"),
+        ('y,y=1, sp ace ,"q""uote",ü,1\nx,1,2,3,4,5\nz,5,4,3,2,1\n', "6 columns with a header, label 'y'"),
         ("0,1,y\n1,2,n\n3,4,y\n", "without a header"),
+        ("n,y,1\ny,n,0\n", "without a header"),  # a yes
         ("5,class\n6,class\n7,other\n", "without a header"),
     ],
 )
@@ -263,10 +270,30 @@ def test_a_row_with_too_few_cells_says_where(tmp_path):
         rb.load(write(tmp_path, "a,b,y\n1,2,3\n1\n"))
 
 
+@pytest.mark.parametrize("cell", ["inf", "-inf", "+Infinity", "INF", "1e400", "NAN", "-nan"])
+def test_a_number_that_is_not_finite_is_refused_and_makes_no_categories(tmp_path, cell):
+    path = write(tmp_path, f"a,y\n1,x\n2,z\n{cell},x\n3,z\n")
+    with pytest.raises(FileFormatError, match=r"line 4, column 1: found '.*', expected a finite number in column 'a'"):
+        rb.load(path)
+    assert rb.load(path, categorical="a", categories="one-hot")[0].shape == (4, 4)
+    assert rb.load(write(tmp_path, f"a,y\nred,x\n{cell},z\n"), categories="one-hot")[0].shape == (2, 2)
+
+
+def test_bytes_that_are_not_text_can_be_hashed_but_are_no_names(tmp_path):
+    path = write(tmp_path, b"a,y\nthe,x\ncaf\xe9,z\ncaf\xe8,z\n")
+    X, _ = rb.load(path)
+    assert X[1, murmurhash3_32(b"a=caf\xe9", positive=True) % 2**18] == 1 and (X[[1], :] != X[[2], :]).nnz == 2
+    with pytest.raises(FileFormatError, match=r"line 3, column 1: .*UTF-8.* in column 'a'\. Convert the file to UTF-8"):
+        rb.load(path, categories="one-hot")
+    with pytest.raises(FileFormatError, match=r"line 2, column 3: found .*, expected a label in UTF-8 in column 'y'"):
+        rb.load(write(tmp_path, b"a,y\n1,\xe9\n2,x\n"))
+    assert rb.load(write(tmp_path, b"caf\xe9,x\nthe,z\n"), header=False)[1].tolist() == ["x", "z"]
+
+
 def test_empty_files_and_other_encodings(tmp_path):
     with pytest.raises(FileFormatError, match="has no lines: there is nothing to read"):
         rb.load(write(tmp_path, "\n"))
-    with pytest.raises(FileFormatError, match="line 1: this is not UTF-8 text"):
+    with pytest.raises(FileFormatError, match="line 1: this is not UTF-8 text: convert the file to UTF-8 first"):
         rb.load(write(tmp_path, "größe,y\n1,2\n".encode("latin-1")))
     with pytest.raises(FileFormatError, match="is UTF-16 text: convert it to UTF-8"):
         rb.load(write(tmp_path, "a,y\n1,2\n".encode("utf-16")))
@@ -336,7 +363,7 @@ def test_several_files_must_have_the_same_columns(tmp_path):
     with pytest.raises(FileFormatError, match=r"3\.csv: it has a column 'c' that .*1\.csv has not"):
         rb.load(tmp_path / "?.csv")
     write(tmp_path, "a,y\n1,0\n", "3.csv")
-    with pytest.raises(FileFormatError, match=r"3\.csv: numeric='b', but there is no such column"):
+    with pytest.raises(FileFormatError, match=r"3\.csv: it has no column 'b', but .*1\.csv has: files"):
         rb.load(tmp_path / "?.csv")
 
 

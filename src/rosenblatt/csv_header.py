@@ -16,6 +16,7 @@ from rosenblatt.table_columns import LABEL_NAMES, Header, Kind
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # the engine's format_csv.cpp
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # among numbers: the engine says where it is
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
@@ -60,14 +61,15 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
         raise FileFormatError(
             f"{where}: its first line is longer than {len(head):,} bytes, so that its columns cannot be found", path, 1
         )
-    try:
-        cells = _cells(first.decode(), delimiter)
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{where}, line {lines}: this is not UTF-8 text", path, lines) from None
+    cells = _cells(first.decode(errors="replace"), delimiter)
     if not first.strip():
         raise FileFormatError(f"{where} has no lines: there is nothing to read", path)
     sample = list(_rows(head[end:], delimiter, len(cells), whole))
     named = _names_columns(cells, sample, options)
+    if named and not _is_text(first):
+        raise FileFormatError(
+            f"{where}, line {lines}: this is not UTF-8 text: convert the file to UTF-8 first", path, lines
+        )
     names = tuple(cells) if named else tuple(str(i) for i in range(len(cells)))
     rows = sample if named else [cells, *sample]
     kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
@@ -138,14 +140,29 @@ def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], option
 
 def _names_labels(cells: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Whether a cell is a usual name of the labels and no label itself; then others may be numbers, or twice there."""
-    usual = [i for i, cell in enumerate(cells) if len(cell.strip()) > 1 and cell.strip().lower() in LABEL_NAMES]
-    return bool(sample) and any(all(row[i] != cells[i] for row in sample) for i in usual)
+    for place, cell in enumerate(cells):
+        if (name := cell.strip().lower()) in LABEL_NAMES:
+            values = {row[place].strip().lower() for row in sample}
+            if values and name not in values and (name != "y" or "n" not in values):  # above an n, a y is a yes
+                return True
+    return False
 
 
 def _kind(cells: Sequence[str]) -> Kind:
-    """Numbers if every cell is a number or missing, else categories."""
-    return Kind.NUMBER if all(_is_number(cell) or cell.strip(_BLANKS) in MISSING for cell in cells) else Kind.CATEGORY
+    """Numbers if every cell is one, finite or not, or missing; else categories."""
+    bare = [cell.strip(_BLANKS) for cell in cells]
+    return (
+        Kind.NUMBER if all(_is_number(c) or c in MISSING or _NOT_FINITE.fullmatch(c) for c in bare) else Kind.CATEGORY
+    )
 
 
 def _is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip(_BLANKS)) is not None
+
+
+def _is_text(record: bytes) -> bool:
+    try:
+        record.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
