@@ -270,6 +270,16 @@ def test_a_row_with_too_few_cells_says_where(tmp_path):
         rb.load(write(tmp_path, "a,b,y\n1,2,3\n1\n"))
 
 
+def test_a_column_of_numbers_but_for_one_cell_is_remarked(tmp_path):
+    text = 'a,b,c,y\n1,2,"u\nv",x\n2,3,w,z\nx3,4,5,x\n'
+    stream = find(tmp_path, text)
+    assert [remark.partition(": ")[2] for remark in stream.remarks] == [
+        "column 'a' is read as categories, because 'x3' in line 5 is no number"
+    ]
+    assert find(tmp_path, text, categorical="a").remarks == ()
+    assert find(tmp_path, text, ignore="a").remarks == ()
+
+
 @pytest.mark.parametrize("cell", ["inf", "-inf", "+Infinity", "INF", "1e400", "NAN", "-nan"])
 def test_a_number_that_is_not_finite_is_refused_and_makes_no_categories(tmp_path, cell):
     path = write(tmp_path, f"a,y\n1,x\n2,z\n{cell},x\n3,z\n")

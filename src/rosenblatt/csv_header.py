@@ -20,6 +20,7 @@ _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # among n
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
+_FEW = 20  # one cell in so many may be no number by mistake
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class CsvHeader:
     delimiter: str
     offset: int  # of the first byte of data
     line: int  # lines before it
+    mixed: dict[int, str]  # of a column of numbers, but for a few cells, why it is one of categories
 
 
 def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
@@ -64,7 +66,8 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     cells = _cells(first.decode(errors="replace"), delimiter)
     if not first.strip():
         raise FileFormatError(f"{where} has no lines: there is nothing to read", path)
-    sample = list(_rows(head[end:], delimiter, len(cells), whole))
+    numbered = list(_rows(head[end:], delimiter, len(cells), whole))
+    sample = [row for _, row in numbered]
     named = _names_columns(cells, sample, options)
     if named and not _is_text(first):
         raise FileFormatError(
@@ -74,7 +77,11 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     rows = sample if named else [cells, *sample]
     kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
     header = Header(path, where, names, named)
-    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0)
+    mixed = {place: _odd_cell(numbered, place, lines) for place, kind in enumerate(kinds) if kind is Kind.CATEGORY}
+    found = {
+        place: f"column {names[place]!r} is read as categories, because {odd}" for place, odd in mixed.items() if odd
+    }
+    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, found)
 
 
 def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
@@ -108,15 +115,16 @@ def _cells(record: str, delimiter: str) -> list[str]:
         place = end + 1
 
 
-def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[list[str]]:
-    """The first rows that have the right number of cells."""
+def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[tuple[int, list[str]]]:
+    """The first rows that have the right number of cells, each with the number of the line that it ends in."""
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     text = io.StringIO(data.decode(errors="replace"), newline="")
     try:
-        for row, _ in zip(csv.reader(text, delimiter=delimiter), range(_SAMPLE), strict=False):
+        reader = csv.reader(text, delimiter=delimiter)
+        for row, _ in zip(reader, range(_SAMPLE), strict=False):
             if len(row) == width:
-                yield row
+                yield reader.line_num, row
     except csv.Error:  # the engine says where and why
         return
 
@@ -154,6 +162,17 @@ def _kind(cells: Sequence[str]) -> Kind:
     return (
         Kind.NUMBER if all(_is_number(c) or c in MISSING or _NOT_FINITE.fullmatch(c) for c in bare) else Kind.CATEGORY
     )
+
+
+def _odd_cell(rows: Sequence[tuple[int, Sequence[str]]], place: int, before: int) -> str | None:
+    """Which cell is the first that is no number, if the column begins with one and nearly all are."""
+    if not rows or not _is_number(rows[0][1][place]):
+        return None
+    odd = [(line, row[place]) for line, row in rows if _kind([row[place]]) is Kind.CATEGORY]
+    if not odd or len(odd) > max(1, len(rows) // _FEW):
+        return None
+    line, cell = odd[0]
+    return f"{cell!r:.40} in line {before + line:,} is no number"
 
 
 def _is_number(cell: str) -> bool:

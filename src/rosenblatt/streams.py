@@ -153,6 +153,11 @@ class Stream:
         """How many bytes of the files were read so far, packed as they are; somewhat ahead of the rows."""
         return self._finished_bytes + (0 if self._part is None else self._part.bytes_read())
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was found that a user may not expect, a sentence each."""
+        return self._layout.remarks
+
     def describe(self) -> str:
         """What was found, in a line for people."""
         return describe(self._layout, self.files)

@@ -21,6 +21,7 @@ class Layout:
     columns: Columns | None = None
     offset: int = 0
     line: int = 0
+    remarks: tuple[str, ...] = ()  # what a user may not expect
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,10 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
         found = read_header(source.path, source.name, source.head, options, whole=len(source.head) < HEAD)
         columns, resolved = columns_of(found.header, found.kinds, options, labelled=labelled)
         resolved = replace(resolved, header=found.header.told, delimiter=found.delimiter)
-        return Layout(resolved, columns, found.offset, found.line)
+        told = {found.header.find(ref, "categorical") for ref in options.categorical}
+        mixed = [place for place in columns.places(Kind.CATEGORY) if place in found.mixed and place not in told]
+        remarks = tuple(f"{source.name}: {found.mixed[place]}" for place in mixed)
+        return Layout(resolved, columns, found.offset, found.line, remarks)
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
         return Layout(replace(options, label=_json_label(source, options, labelled), names=names), offset=start)

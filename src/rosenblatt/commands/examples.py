@@ -22,6 +22,8 @@ def load_examples(data: Sequence[str], reading: dict[str, Any], threads: int | N
     from rosenblatt.reading_options import ReadingOptions
 
     stream = open_stream(list(data), ReadingOptions(**reading), threads=threads)
+    for remark in stream.remarks:
+        output.warn(remark)
     X, y = load_stream(stream)
     return Examples(X, y, tuple(data), reading, stream)
 

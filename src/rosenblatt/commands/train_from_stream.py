@@ -27,6 +27,8 @@ def learn(
     # Opened first: while numpy and what learns are loaded, a good part of the file is parsed already.
     stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
     numpy_without_threads()
+    for remark in stream.remarks:
+        output.warn(remark)
     try:
         with ProgressBar() as bar:
             model = rb.train(
