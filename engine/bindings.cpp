@@ -14,6 +14,7 @@
 
 #include "equal_rows.hpp"
 #include "instruction_sets.hpp"
+#include "kernel_bindings.hpp"
 #include "min_norm.hpp"
 #include "nearest.hpp"
 #include "passes.hpp"
@@ -523,6 +524,7 @@ NB_MODULE(_engine, m) {
       .def_ro("error", &Outcome::error);
 
   bind_reading(m);
+  bind_kernel_perceptron(m);
   m.def("run", &run_passes, "rows"_a, "labels"_a, "rule"_a, "schedule"_a, "weights"_a, nb::kw_only(),
         "keep_log"_a = false, "progress"_a = nb::none(), "predicted"_a = nb::none(), "known_from"_a = nb::none(),
         "Pass over the rows until every problem has converged or is out of budget.");

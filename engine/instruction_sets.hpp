@@ -3,6 +3,7 @@
 // kernels.cpp must not instantiate templates of the standard library: the linker keeps one copy of each, and a copy made
 // for AVX-512 would crash an older machine. So what grows (logs, histories) lives in the driver.
 #pragma once
+#include "expansions.hpp"
 #include "problems.hpp"
 
 namespace rosenblatt {
@@ -45,6 +46,9 @@ struct Kernels {
   double (*dot)(const double* x, const double* y, int64_t n);
   void (*add_scaled)(double step, const double* x, double* y, int64_t n);
   void (*rotate)(double c, double s, double* x, double* y, int64_t n);
+  // Kernel expansions in float32 and in float64.
+  ExpansionKernels<float> expansions32;
+  ExpansionKernels<double> expansions64;
 };
 
 const Kernels& kernels();                   // the ones in use

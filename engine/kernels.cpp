@@ -4,21 +4,14 @@
 #include <cfloat>
 #include <cmath>
 
+#include "expansion_kernels.hpp"
 #include "instruction_sets.hpp"
 #include "measures.hpp"
 #include "rows.hpp"
+#include "rules.hpp"
 
 namespace rosenblatt {
 namespace {
-
-inline bool is_mistake(double score, double y, Tie tie) {
-  switch (tie) {
-    case Tie::mistake: return !(y * score > 0);
-    case Tie::positive: return (score >= 0) != (y > 0);
-    case Tie::negative: return (score > 0) != (y > 0);
-  }
-  return false;
-}
 
 // What a row counts: class weight times sample weight. A row that counts nothing is never a mistake.
 inline double weight(const Examples& examples, int64_t row, double class_weight) {
@@ -155,20 +148,6 @@ Stop learn_binary(const View& view, const Examples& examples, const Rule& rule, 
     i += settled.rows;
   }
   return Stop::none;
-}
-
-// The highest rival of the true class (lowest index first; highest first when ties are positive), and whether it wins.
-struct Rival {
-  int32_t index;
-  bool wins;
-};
-inline Rival rival(const double* score, int32_t n, int32_t truth, Tie tie) {
-  int32_t best = truth == 0 ? 1 : 0;
-  for (int32_t k = best + 1; k < n; ++k) {
-    if (k != truth && (score[k] > score[best] || (tie == Tie::positive && score[k] == score[best]))) best = k;
-  }
-  if (score[best] != score[truth]) return {best, score[best] > score[truth]};
-  return {best, tie == Tie::mistake || (tie == Tie::positive ? best > truth : best < truth)};
 }
 
 inline int16_t highest(const double* score, int32_t n, Tie tie) {
@@ -539,7 +518,9 @@ const Kernels table = {NAME_OF(INSTRUCTION_SET),
                        descend,
                        dot,
                        add_scaled,
-                       rotate};
+                       rotate,
+                       expansion_kernels<float>(),
+                       expansion_kernels<double>()};
 }  // namespace INSTRUCTION_SET
 
 }  // namespace rosenblatt

@@ -1,29 +1,12 @@
 #include "products.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "instruction_sets.hpp"
+#include "pieces.hpp"
 
 namespace rosenblatt {
-namespace {
-
-// Does pieces 0 .. n - 1 of some work, on several threads.
-template <class Work>
-void share_out(int64_t n, int threads, const Work& work) {
-  std::atomic<int64_t> next{0};
-  auto run = [&] {
-    for (int64_t piece = next++; piece < n; piece = next++) work(piece);
-  };
-  std::vector<std::thread> helpers;
-  for (int64_t t = 1; t < std::min<int64_t>(threads, n); ++t) helpers.emplace_back(run);
-  run();
-  for (std::thread& helper : helpers) helper.join();
-}
-
-}  // namespace
 
 void score_rows(const Rows& rows, const double* w, double* out, int threads) {
   constexpr int64_t kBlock = 4096;

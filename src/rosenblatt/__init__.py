@@ -25,6 +25,7 @@ _HOME = {
     "JointInseparable": "joint_certificates",
     "JointSeparable": "joint_certificates",
     "JointUndecided": "joint_certificates",
+    "KernelPerceptron": "kernel_perceptron",
     "MaxMargin": "margin_classifiers",
     "Perceptron": "perceptrons",
     "Separable": "certificates",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from rosenblatt.joint_certificates import JointInseparable as JointInseparable
     from rosenblatt.joint_certificates import JointSeparable as JointSeparable
     from rosenblatt.joint_certificates import JointUndecided as JointUndecided
+    from rosenblatt.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.margin_classifiers import MaxMargin as MaxMargin
     from rosenblatt.margin_paths import SoftMarginCV as SoftMarginCV
     from rosenblatt.margin_paths import SoftMarginPath as SoftMarginPath

@@ -274,8 +274,8 @@ def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArr
         examples.rows.require_finite()
     visits, at_rest = learner.visits.copy(), learner.converged.copy()
     run = _Run(learner, examples, choices, visited)
-    watch = _HeldOut(learner, examples, choices, held_out) if held_out is not None else None
-    loss = _LossRule(choices, len(examples.rows) if visited is None else len(visited))
+    watch = HeldOut(learner, examples, choices, held_out) if held_out is not None else None
+    loss = LossRule(choices, len(examples.rows) if visited is None else len(visited))
     stepwise = watch is not None or choices.tol is not None or choices.verbose
     with run.interrupts, run.progress or nullcontext():
         while run.active.any() and run.passes < choices.max_iter and run.error is None:
@@ -322,7 +322,7 @@ class _Run:
         self.losses: list[float] = []
         self.error: BaseException | None = None
         self.places = Places()
-        self.interrupts = _Interrupts()
+        self.interrupts = Interrupts()
         self.progress = PassProgress(choices.max_iter, lambda: int(learner.updates.sum())) if choices.verbose else None
 
     def go(self, max_passes: int) -> None:
@@ -383,7 +383,7 @@ class _Run:
         )
 
 
-class _Interrupts:
+class Interrupts:
     """Ctrl-C as something to look at and not an exception at any line, so that weights and counts stay in step."""
 
     error: KeyboardInterrupt | None = None
@@ -402,7 +402,7 @@ class _Interrupts:
         self.error = KeyboardInterrupt()
 
 
-class _LossRule:
+class LossRule:
     """scikit-learn's rule: stop after `n_iter_no_change` passes whose loss is not below the best by `tol` a row."""
 
     def __init__(self, choices: Choices, n_rows: int) -> None:
@@ -421,7 +421,7 @@ class _LossRule:
         return self.waited >= self.patience
 
 
-class _HeldOut:
+class HeldOut:
     """Early stopping (note 002's remedy against overfitting): watch held-out rows, keep each problem's best weights."""
 
     def __init__(self, learner: Learner, examples: Examples, choices: Choices, held_out: IntArray) -> None:

@@ -25,6 +25,7 @@ class MistakeDrivenClassifier(Classifier):
 
     _readout: ClassVar[Readout]
     _warns_when_not_converged: ClassVar[bool] = False
+    _driver: ClassVar[Any] = learning  # the module that makes the passes: fit, learn_batch, separates
 
     # Declared for readers and type checkers; set by fit.
     n_iter_: int
@@ -95,21 +96,24 @@ class MistakeDrivenClassifier(Classifier):
         -------
         self
         """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         self._check_parameters()
         rows, y = self._rows_and_labels(X, y, known=self._goes_on())
         weights = inputs.sample_weight(sample_weight, len(rows))
         classes, codes = self._classes(y, weights)
-        learner = self._first_guess(classes, rows.shape[1], coef_init, intercept_init)
+        learner = self._first_guess(classes, rows, coef_init, intercept_init)
         examples = self._examples(rows, codes, classes, weights)
         new = not self._goes_on() or coef_init is not None or intercept_init is not None
         earlier = np.zeros(0, np.int64) if new else self.mistakes_per_pass_
         choices = self._choices(seed=self._seed(), first_pass=len(earlier))
         held_out = self._held_out(codes, examples.counts(), choices.seed) if self.early_stopping else None
-        report = learning.fit(learner, examples, choices, held_out)
+        report = self._driver.fit(learner, examples, choices, held_out)
         report.mistakes_per_pass = np.concatenate([earlier, report.mistakes_per_pass])
         self._accept(X, classes, learner, examples, choices, report)
         if self._warns_when_not_converged and report.ran_out:
-            warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=2)
+            warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -148,17 +152,18 @@ class MistakeDrivenClassifier(Classifier):
         learner = self._new_learner(known, rows.shape[1]) if first else self._learner
         examples = self._examples(rows, codes, known, weights)
         choices = self._choices(seed=0, first_pass=0, shuffle=False, max_iter=1, tol=None, verbose=False)
-        report = learning.learn_batch(learner, examples, choices)
+        report = self._driver.learn_batch(learner, examples, choices)
         self._accept(X, known, learner, examples, choices, report)
         return self
 
-    def _first_guess(self, classes: NDArray[Any], n_features: int, coef_init: Any, intercept_init: Any) -> Learner:
+    def _first_guess(self, classes: NDArray[Any], rows: inputs.Rows, coef_init: Any, intercept_init: Any) -> Any:
         if self._goes_on() and coef_init is None and intercept_init is None:
             if not np.array_equal(classes, self.classes_):
                 raise InputError(
                     f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}"
                 )
             return self._learner_of(self._learner.to_arrays())  # a copy: the model must survive a fit that fails
+        n_features = rows.shape[1]
         learner = self._new_learner(classes, n_features)
         shape = learner.weights.shape[0], n_features
         coef = np.zeros(shape) if coef_init is None else inputs.vectors(coef_init, shape, "coef_init")
@@ -209,7 +214,7 @@ class MistakeDrivenClassifier(Classifier):
         if report.error is not None:
             raise report.error
         strict = self.tie == "mistake" and self._readout == "last" and not self.early_stopping
-        self.separates_ = (report.converged and strict) or learning.separates(learner, examples, choices)
+        self.separates_ = (report.converged and strict) or self._driver.separates(learner, examples, choices)
 
     def _not_converged(self, report: Report) -> str:
         rows = "mistake" if report.last_mistakes == 1 else "mistakes"
@@ -226,6 +231,9 @@ class MistakeDrivenClassifier(Classifier):
 
     def _check_parameters(self) -> None:
         inputs.check_parameters(type(self).__name__, self.get_params(deep=False), LIMITS)
+        self._check_order()
+
+    def _check_order(self) -> None:
         if self.restart and self.shuffle:
             raise InputError(
                 "restart=True starts again at the first row after every mistake (note 000, Algorithm 1), so the rows "

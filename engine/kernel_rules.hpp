@@ -1,0 +1,60 @@
+// What the kernel perceptron does with the rows of a block, one after the other, once their kernel values are known.
+#pragma once
+#include <vector>
+
+#include "expansions.hpp"
+
+namespace rosenblatt {
+
+// The rows of a block, as one problem sees them.
+struct BlockLabels {
+  const int16_t* codes;         // the class of each row
+  const double* sample_weight;  // or null
+  int64_t n;
+  const double* class_weight;  // one for each class
+  int32_t n_classes;
+  int16_t positive;  // binary: the class that counts as +1; -1: the joint problem
+};
+
+// The mistakes made in a block, and the counts of their problem.
+struct BlockLog {
+  std::vector<int32_t> row, up, down;  // row: its place in the block
+  std::vector<int64_t> visit;
+  std::vector<double> step;
+  int64_t visits = 0, updates = 0;
+  double loss = 0;
+  Stop stop = Stop::none;
+};
+
+// own[i * stride + q] = K(x_i, x_q) of the block's rows. scores (joint: a row for each class) hold those before the
+// block, and are brought up to date: each mistake adds step * K to the scores of all rows of the block.
+template <class T>
+void settle_block(const T* own, int64_t stride, const BlockLabels& labels, const Rule& rule, double* scores,
+                  int64_t score_stride, BlockLog& log);
+
+// Which of so many rows a random budget drops at its update number `update`.
+int64_t random_victim(uint64_t seed, int64_t problem, int64_t update, int64_t size);
+
+enum class Budget : int { forget, project, random };
+
+// The support of one binary problem that may have max_support rows, oldest first. Arrays of max_support + 1 places.
+struct Kept {
+  Budget budget;
+  int64_t max_support, size;
+  int64_t problem;
+  uint64_t seed;
+  int32_t* columns;      // where the kernel values of each row are, in a block
+  double* coefficients;  // f(x) = sum of coefficients[t] K(z_t, x)
+  double* late;          // behind the average (kernels.cpp, update), or null
+  int64_t* slots;        // forget and project: the row of `gram` of each
+  double* gram;          // (max_support + 1)^2: kernel values among the rows; project: their inverse
+  double* state;         // forget: Q, the number of mistakes, the largest K(x, x) of a mistake
+};
+
+// values[i * stride + c] = K(z_c, x_i), where c is a kept row or, for c >= first_own, row c - first_own of the block
+// itself; own_column[i] says where row i is, kept already or not.
+template <class T>
+void settle_within_budget(const T* values, int64_t stride, const BlockLabels& labels, const int32_t* own_column,
+                          const Rule& rule, Kept& kept, BlockLog& log);
+
+}  // namespace rosenblatt
