@@ -370,6 +370,183 @@ def joint_voted_prediction(run: JointRun, x: Vector, tie: Tie = "mistake") -> in
     return joint_predict(votes, tie)
 
 
+# ---- Kernels: products of features that are never computed (003 eq. 24) ----
+Kernel = Callable[[Vector, Vector], float]
+Terms = Sequence[tuple[Vector, float]]  # (z, step): each mistake and its step
+
+
+def polynomial_kernel(degree: int, gamma: float = 1, coef0: float = 1) -> Kernel:
+    """(γ z · x + c) ** degree: Φ(z) · Φ(x) where Φ(x) has all products of up to ``degree`` features, scaled."""
+    return lambda z, x: (gamma * dot(z, x) + coef0) ** degree
+
+
+def expansion(terms: Terms, kernel: Kernel, x: Vector) -> float:
+    """f(x) = Σ step K(z, x), in sequence: w · Φ(x) for w = Σ step Φ(z)."""
+    return sum(step * kernel(z, x) for z, step in terms)
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """As `Run`, for w = Σ step Φ(z); the vector after mistake k has the first k terms."""
+
+    terms: list[tuple[Vector, float]]  # what predicts; without a budget: all mistakes with their steps
+    mistakes: list[tuple[int, int]]
+    survival: list[int]
+    mistakes_per_pass: list[int]
+    converged: bool
+
+
+Learned = Callable[[list[tuple[Vector, float]], Vector, float], None]  # changes the terms after a mistake
+
+
+def kernel_perceptron(
+    X: Rows, y: Labels, kernel: Kernel, *, tie: Tie = "mistake", order: Order = None, restart: bool = False,
+    max_iter: Limit = None, max_updates: Limit = None, eta0: float = 1, weights: Vector | None = None,
+    learn: Learned | None = None,
+) -> KernelRun:  # fmt: skip
+    """The perceptron on features Φ(x), known only by their products K(z, x) (Freund and Schapire, 1999).
+
+    Rows on a line, the inner ones of another class; x² + 1 separates them, x does not:
+
+    >>> run = kernel_perceptron([(-2,), (-1,), (1,), (2,)], [+1, -1, -1, +1], polynomial_kernel(2))
+    >>> [row for _, row in run.mistakes], run.mistakes_per_pass
+    ([0, 1, 2, 3, 1, 2, 1, 2], [4, 2, 2, 0])
+    """
+    rates = [eta0 if weights is None else eta0 * weights[i] for i in range(len(X))]
+    terms: list[tuple[Vector, float]] = []
+
+    def visit(i: int) -> bool:
+        mistake = is_mistake(expansion(terms, kernel, X[i]), y[i], tie)
+        if mistake and learn:
+            learn(terms, X[i], rates[i] * y[i])
+        elif mistake:
+            terms.append((X[i], rates[i] * y[i]))
+        return mistake
+
+    mistakes, survival, per_pass, converged = _passes(visit, rates, order, restart, max_iter, max_updates)
+    return KernelRun(terms, mistakes, survival, per_pass, converged)
+
+
+def kernel_votes(run: KernelRun, kernel: Kernel, x: Vector, tie: Tie = "mistake") -> int:
+    """Σ c sign(f(x)) over all vectors of a run: its vote is ``predict`` of this."""
+    votes, score = run.survival[0] * sign(0, tie), 0.0
+    for c, (z, step) in zip(run.survival[1:], run.terms, strict=True):
+        score += step * kernel(z, x)
+        votes += c * sign(score, tie)
+    return votes
+
+
+def kernel_weighted_sum(run: KernelRun, kernel: Kernel, x: Vector) -> float:
+    """Σ c f(x) over all vectors, exactly: what an average has before it is divided by Σ c."""
+    left = [sum(run.survival[k + 1 :]) for k in range(len(run.terms))]
+    return sum(step * c * kernel(z, x) for c, (z, step) in zip(left, run.terms, strict=True))
+
+
+def joint_kernel_perceptron(
+    X: Rows, y: Labels, n_classes: int, kernel: Kernel, *, tie: Tie = "mistake",
+    order: Order = None, restart: bool = False, max_iter: Limit = None, max_updates: Limit = None,
+    eta0: float = 1, weights: Vector | None = None,
+) -> tuple[list[tuple[Vector, float, int, int]], KernelRun]:  # fmt: skip
+    """`joint_perceptron` on features Φ(x). Also returns (z, step, class moved up, class moved down) of each mistake."""
+    rates = [eta0 if weights is None else eta0 * weights[i] for i in range(len(X))]
+    moves: list[tuple[Vector, float, int, int]] = []
+
+    def visit(i: int) -> bool:
+        rival = joint_rival(joint_kernel_scores(moves, n_classes, kernel, X[i]), y[i], tie)
+        if rival is not None:
+            moves.append((X[i], rates[i], y[i], rival))
+        return rival is not None
+
+    mistakes, survival, per_pass, converged = _passes(visit, rates, order, restart, max_iter, max_updates)
+    return moves, KernelRun([(z, step) for z, step, _, _ in moves], mistakes, survival, per_pass, converged)
+
+
+def joint_kernel_scores(
+    moves: Sequence[tuple[Vector, float, int, int]], n_classes: int, kernel: Kernel, x: Vector
+) -> list[float]:
+    """A score for each class: each mistake adds to one and takes from another."""
+    parts = [(step * kernel(z, x), up, down) for z, step, up, down in moves]
+    return [sum(part * ((k == up) - (k == down)) for part, up, down in parts) for k in range(n_classes)]
+
+
+# ---- Kernels with a support of limited size: `learn` for `kernel_perceptron` ----
+def _known(terms: list[tuple[Vector, float]], x: Vector, step: float) -> bool:
+    """A row that is kept already only changes its coefficient."""
+    for t, (z, a) in enumerate(terms):
+        if z is x:
+            terms[t] = (z, a + step)
+            return True
+    return False
+
+
+def forgetron(kernel: Kernel, B: int, eta0: float = 1) -> Learned:
+    """At most B rows: the oldest goes, after all have shrunk (Dekel, Shalev-Shwartz, Singer 2008, self-tuned).
+
+    They shrink by the largest φ <= 1 with Ψ(φσ, φμ) + Q <= 15/32 M: σ is the size of the oldest coefficient, μ = y f(z)
+    of its row, M counts the mistakes, Q adds up what Ψ(σ, μ) = σ² + 2σ - 2σμ was. The paper has K(x, x) <= 1: other
+    kernels are divided by the largest K(x, x) of a mistake so far.
+    """
+    Q, M, largest = 0.0, 0.0, 0.0
+
+    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
+        nonlocal Q, M, largest
+        M, largest = M + 1, max(largest, kernel(x, x))
+        if not _known(terms, x, step):
+            terms.append((x, step))
+        if len(terms) > B:
+            z, a = terms[0]
+            sigma, score = abs(a) / eta0, expansion(terms, kernel, z)
+            mu = (-score if a < 0 else score) / (eta0 * (largest or 1))
+            p, q, c = sigma * sigma - 2 * sigma * mu, 2 * sigma, Q - 15 / 32 * M
+            phi = 1.0 if p + q + c <= 0 else -2 * c / (q + math.sqrt(max(0.0, q * q - 4 * p * c)))
+            Q += phi * (p * phi + q)
+            terms[:] = [(z, phi * a) for z, a in terms[1:]]
+
+    return learn
+
+
+def projectron(kernel: Kernel, B: int, in_span: float = 1e-4) -> Learned:
+    """At most B rows: a mistake near their span, or one too many, is projected onto them (Orabona et al. 2009).
+
+    The projection has the coefficients K⁻¹ k; the inverse grows with each row that is taken in. The squared distance
+    from the span is K(x, x) - k · K⁻¹ k.
+    """
+    inverse: list[list[float]] = []
+
+    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
+        if _known(terms, x, step):
+            return
+        k, square = [kernel(z, x) for z, _ in terms], kernel(x, x)
+        projection = [sum((row[t] * p for row, p in zip(inverse, k)), 0.0) for t in range(len(k))]
+        distance = square
+        for p, q in zip(k, projection):
+            distance -= p * q
+        if len(terms) == B or not distance > in_span * square:
+            terms[:] = [(z, a + step * p) for (z, a), p in zip(terms, projection)]
+            return
+        for row, p in zip(inverse, projection):
+            row[:] = [r + p / distance * q for r, q in zip(row, projection)] + [-p / distance]
+        inverse.append([-p / distance for p in projection] + [1 / distance])
+        terms.append((x, step))
+
+    return learn
+
+
+def random_budget(B: int, victim: Callable[[int, int], int]) -> Learned:
+    """At most B rows: ``victim(update, B)`` says which goes (Cavallanti, Cesa-Bianchi, Gentile 2007)."""
+    updates = 0
+
+    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
+        nonlocal updates
+        if not _known(terms, x, step):
+            if len(terms) == B:
+                del terms[victim(updates, B)]
+            terms.append((x, step))
+        updates += 1
+
+    return learn
+
+
 # ---- Geometry ----
 def distance(w: Vector, b: float, x: Vector) -> float:
     """From x to the hyperplane: |w · x + b| / ‖w‖ (003 Lemma 1.2; 001 "Computing the Margin")."""
