@@ -26,6 +26,7 @@ struct Vector {
   typedef T Values __attribute__((vector_size(kBytes), aligned(sizeof(T))));
   Values v;
   static Vector zero() { return {Values{}}; }
+  static Vector load(const T* p) { return {*reinterpret_cast<const Values*>(p)}; }
   void add_product(T factor, const T* p) { v += factor * *reinterpret_cast<const Values*>(p); }
   void store(T* p) const { *reinterpret_cast<Values*>(p) = v; }
 };
@@ -35,6 +36,11 @@ struct Vector {
   static constexpr int kWidth = kBytes / static_cast<int>(sizeof(T));
   T v[kWidth];
   static Vector zero() { return {}; }
+  static Vector load(const T* p) {
+    Vector x;
+    for (int q = 0; q < kWidth; ++q) x.v[q] = p[q];
+    return x;
+  }
   void add_product(T factor, const T* p) {
     for (int q = 0; q < kWidth; ++q) v[q] += factor * p[q];
   }
@@ -44,13 +50,14 @@ struct Vector {
 };
 #endif
 
-// One support row and a panel of N vectors.
-template <int N, class T, class V>
-ALWAYS_INLINE void row_by_panel(const Compressed<T>& support, int64_t j, const T* panel, T* out) {
+// A stretch of one support row and a panel of N vectors; only the first stretch starts from 0.
+template <int N, class V, class T>
+ALWAYS_INLINE void stretch_by_panel(const Stretches<T>& support, int64_t first, int64_t end, const T* panel, bool fresh,
+                                    T* out) {
   constexpr int64_t kWidth = N * V::kWidth;
   V sum[N];
-  for (int q = 0; q < N; ++q) sum[q] = V::zero();
-  for (int64_t t = support.starts[j]; t < support.starts[j + 1]; ++t) {
+  for (int q = 0; q < N; ++q) sum[q] = fresh ? V::zero() : V::load(out + q * V::kWidth);
+  for (int64_t t = first; t < end; ++t) {
     const T* x = panel + static_cast<int64_t>(support.columns[t]) * kWidth;
     const T value = support.values[t];
     for (int q = 0; q < N; ++q) sum[q].add_product(value, x + q * V::kWidth);
@@ -59,19 +66,17 @@ ALWAYS_INLINE void row_by_panel(const Compressed<T>& support, int64_t j, const T
 }
 
 // R support rows that have all columns, and two vectors of a panel: what is loaded is used R times.
-template <int R, class T, class V>
-ALWAYS_INLINE void full_rows_by_panel(const Compressed<T>& support, int64_t j, const T* panel, int64_t width, T* out,
+template <int R, class V, class T>
+ALWAYS_INLINE void full_rows_by_panel(const T* const* row, int64_t n, const T* panel, int64_t width, T* out,
                                       int64_t stride) {
-  const int64_t n = support.starts[j + 1] - support.starts[j];
-  const T* row = support.values + support.starts[j];
   for (int64_t first = 0; first < width; first += 2 * V::kWidth) {
     V sum[R][2];
     for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = V::zero();
     for (int64_t c = 0; c < n; ++c) {
       const T* x = panel + c * width + first;
       for (int r = 0; r < R; ++r) {
-        sum[r][0].add_product(row[r * n + c], x);
-        sum[r][1].add_product(row[r * n + c], x + V::kWidth);
+        sum[r][0].add_product(row[r][c], x);
+        sum[r][1].add_product(row[r][c], x + V::kWidth);
       }
     }
     for (int r = 0; r < R; ++r) {
@@ -81,28 +86,51 @@ ALWAYS_INLINE void full_rows_by_panel(const Compressed<T>& support, int64_t j, c
   }
 }
 
-// A few support rows take all panels in turn, so that their numbers and a panel stay in the second cache together.
-template <class T>
-void products(const Compressed<T>& support, const Panels<T>& points, T* out, int64_t stride) {
-  using Wide = Vector<T, kVectorBytes>;
-  using Narrow = Vector<T, static_cast<int>(kNarrowBytes)>;
-  constexpr int kVectors = static_cast<int>(kPanelBytes) / kVectorBytes, kRows = 4;
-  const int64_t width = points.width;
-  const bool narrow = width == Narrow::kWidth;
-  for (int64_t p = 0; p < points.n_panels; ++p) {
-    const T* panel = points.values + p * points.n_columns * width;
-    for (int64_t j = 0; j < support.n;) {
-      T* to = out + j * stride + p * width;
-      if (narrow) {
-        row_by_panel<1, T, Narrow>(support, j++, panel, to);
-      } else if (j + kRows <= support.n && support.starts[j + kRows] - support.starts[j] == kRows * points.n_columns) {
-        full_rows_by_panel<kRows, T, Wide>(support, j, panel, width, to, stride);
-        j += kRows;
-      } else {
-        row_by_panel<kVectors, T, Wide>(support, j++, panel, to);
+template <int N, class V, class T>
+void rows_by_panel(const Stretches<T>& support, int64_t first, int64_t end, const T* panel, T* out, int64_t stride) {
+  for (int64_t s = 0; s < support.n_stretches; ++s) {
+    const int64_t* bound = support.bounds + first * (support.n_stretches + 1) + s;
+    for (int64_t j = first; j < end; ++j, bound += support.n_stretches + 1) {
+      if (s == 0 || bound[0] < bound[1]) {
+        stretch_by_panel<N, V>(support, bound[0], bound[1], panel, s == 0, out + j * stride);
       }
     }
   }
+}
+
+// Rows that have all columns are taken four by four; the others, in between, a stretch at a time.
+template <int N, class V, class T>
+void group_by_panels(const Stretches<T>& support, const Panels<T>& points, T* out, int64_t stride) {
+  constexpr int R = 4;
+  const int64_t step = support.n_stretches + 1;
+  auto is_full = [&](int64_t j) {
+    return support.bounds[j * step + support.n_stretches] - support.bounds[j * step] == points.n_columns;
+  };
+  for (int64_t p = 0; p < points.n_panels; ++p) {
+    const T* panel = points.values + p * points.n_columns * points.width;
+    T* to = out + p * points.width;
+    int64_t first = 0;  // of the rows that are still to do
+    for (int64_t j = 0; N > 1 && j + R <= support.n;) {
+      if (!(is_full(j) && is_full(j + 1) && is_full(j + 2) && is_full(j + 3))) {
+        ++j;
+        continue;
+      }
+      rows_by_panel<N, V>(support, first, j, panel, to, stride);
+      const T* row[R];
+      for (int r = 0; r < R; ++r) row[r] = support.values + support.bounds[(j + r) * step];
+      full_rows_by_panel<R, V>(row, points.n_columns, panel, points.width, to + j * stride, stride);
+      first = j += R;
+    }
+    rows_by_panel<N, V>(support, first, support.n, panel, to, stride);
+  }
+}
+
+template <class T>
+void products(const Stretches<T>& support, const Panels<T>& points, T* out, int64_t stride) {
+  using Wide = Vector<T, kVectorBytes>;
+  using Narrow = Vector<T, static_cast<int>(kNarrowBytes)>;
+  if (points.width == Narrow::kWidth) return group_by_panels<1, Narrow>(support, points, out, stride);
+  group_by_panels<static_cast<int>(kPanelBytes) / kVectorBytes, Wide>(support, points, out, stride);
 }
 
 template <class T>

@@ -33,10 +33,21 @@ struct Terms {
   int64_t n;
 };
 
+// Some support rows, cut into stretches of kStretch columns of the panels: what a panel has of these stays in the first
+// cache while each row meets it. Stretch s of row j is bounds[j * (n_stretches + 1) + s] up to the next bound.
+constexpr int64_t kStretch = 192;
+template <class T>
+struct Stretches {
+  const T* values;
+  const int32_t* columns;
+  const int64_t* bounds;
+  int64_t n, n_stretches;
+};
+
 template <class T>
 struct ExpansionKernels {
-  // out[j * stride + i] = z_j . x_i for support rows whose columns have become columns of the panels.
-  void (*products)(const Compressed<T>& support, const Panels<T>& points, T* out, int64_t stride);
+  // out[j * stride + i] = z_j . x_i
+  void (*products)(const Stretches<T>& support, const Panels<T>& points, T* out, int64_t stride);
   // values[i] = (gamma * values[i] + coef0) ^ degree
   void (*polynomial)(T* values, int64_t count, double gamma, double coef0, int64_t degree);
   // scores[i] += sum of steps[t] * values[rows[t] * stride + i], in this order; joint: a row of scores for each class.

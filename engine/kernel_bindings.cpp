@@ -90,6 +90,22 @@ void kernel_values(AnyArray values, Array1<int32_t> columns, Array1<int64_t> sta
   });
 }
 
+void own_kernel_values(nb::handle rows_handle, Array1<int64_t> ids, AnyOutput out, double gamma, double coef0,
+                       int64_t degree, int threads) {
+  const Rows& rows = rows_of(rows_handle);
+  const int64_t count = static_cast<int64_t>(ids.shape(0));
+  require(rows.d <= INT32_MAX, "more than 2^31 - 1 columns");
+  require_below(ids, rows.n, "a row number is not a row");
+  with_type(out, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    require(out.ndim() == 2 && static_cast<int64_t>(out.shape(0)) == count &&
+                static_cast<int64_t>(out.shape(1)) == padded_points(count, sizeof(T)),
+            "a row of values, in whole panels, for each row");
+    nb::gil_scoped_release unlocked;
+    own_products(rows, ids.data(), count, {gamma, coef0, degree}, static_cast<T*>(out.data()), threads);
+  });
+}
+
 // A run's mistakes on the rows of some kernel values.
 Terms terms_of(const AnyArray& values, int64_t count, const Array1<int32_t>& rows, const Array1<double>& steps,
                const Ints32& up, const Ints32& down, int64_t n_classes) {
@@ -265,6 +281,8 @@ void bind_kernel_perceptron(nb::module_& m) {
   m.def("kernel_values", &kernel_values, "values"_a, "columns"_a, "starts"_a, "which"_a, "rows"_a, "ids"_a,
         "out"_a.noconvert(), nb::kw_only(), "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 0, "threads"_a = 1,
         "(gamma z . x + coef0) ^ degree of some support rows and points; degree 0: the products.");
+  m.def("own_kernel_values", &own_kernel_values, "rows"_a, "ids"_a, "out"_a.noconvert(), nb::kw_only(), "gamma"_a = 1.0,
+        "coef0"_a = 0.0, "degree"_a = 0, "threads"_a = 1, "The same of some rows with each other.");
   m.def("accumulate", &accumulate, "values"_a, "rows"_a, "steps"_a, "scores"_a.noconvert(), nb::kw_only(),
         "up"_a = nb::none(), "down"_a = nb::none(), "threads"_a = 1, "Add an expansion to the scores of points.");
   m.def("expansion_vote", &expansion_vote, "values"_a, "rows"_a, "steps"_a, "survival"_a, "tie"_a,

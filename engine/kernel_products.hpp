@@ -30,4 +30,9 @@ template <class T>
 void kernel_products(const Compressed<T>& support, const int64_t* which, int64_t n_which, const Rows& rows,
                      const int64_t* ids, int64_t count, const Polynomial& polynomial, T* out, int threads);
 
+// The same of some rows with each other: out[i * padded + q] = K(x_i, x_q), each pair computed once.
+template <class T>
+void own_products(const Rows& rows, const int64_t* ids, int64_t count, const Polynomial& polynomial, T* out,
+                  int threads);
+
 }  // namespace rosenblatt

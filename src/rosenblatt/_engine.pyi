@@ -277,3 +277,93 @@ class Reader:
     def n_labels(self) -> int: ...
     @property
     def n_names(self) -> int: ...
+
+class Budget(enum.Enum):
+    forget = 0
+    project = 1
+    random = 2
+
+def compress(rows: DenseRows | SparseRows, ids: NDArray[np.int64]) -> tuple[NDArray[Any], ...]: ...
+def squares(values: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[Any]: ...
+def padded_points(count: int, bytes: int) -> int: ...
+def kernel_values(
+    values: NDArray[Any],
+    columns: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    which: NDArray[np.int64],
+    rows: DenseRows | SparseRows,
+    ids: NDArray[np.int64],
+    out: NDArray[Any],
+    *,
+    gamma: float = 1.0,
+    coef0: float = 0.0,
+    degree: int = 0,
+    threads: int = 1,
+) -> None: ...
+def own_kernel_values(
+    rows: DenseRows | SparseRows,
+    ids: NDArray[np.int64],
+    out: NDArray[Any],
+    *,
+    gamma: float = 1.0,
+    coef0: float = 0.0,
+    degree: int = 0,
+    threads: int = 1,
+) -> None: ...
+def accumulate(
+    values: NDArray[Any],
+    rows: NDArray[np.int32],
+    steps: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    *,
+    up: NDArray[np.int32] | None = None,
+    down: NDArray[np.int32] | None = None,
+    threads: int = 1,
+) -> None: ...
+def expansion_vote(
+    values: NDArray[Any],
+    rows: NDArray[np.int32],
+    steps: NDArray[np.float64],
+    survival: NDArray[np.int64],
+    tie: Tie,
+    scores: NDArray[np.float64],
+    votes: NDArray[np.float64],
+    *,
+    up: NDArray[np.int32] | None = None,
+    down: NDArray[np.int32] | None = None,
+    threads: int = 1,
+) -> None: ...
+def settle(
+    own: NDArray[Any],
+    codes: NDArray[np.int16],
+    sample_weight: NDArray[np.float64] | None,
+    class_weight: NDArray[np.float64],
+    *,
+    positive: int,
+    rule: Rule,
+    scores: NDArray[np.float64],
+    visits: int,
+    updates: int,
+) -> dict[str, Any]: ...
+def settle_within_budget(
+    values: NDArray[Any],
+    codes: NDArray[np.int16],
+    sample_weight: NDArray[np.float64] | None,
+    class_weight: NDArray[np.float64],
+    *,
+    positive: int,
+    rule: Rule,
+    own_columns: NDArray[np.int32],
+    budget: Budget,
+    size: int,
+    columns: NDArray[np.int32],
+    coefficients: NDArray[np.float64],
+    late: NDArray[np.float64] | None,
+    slots: NDArray[np.int64] | None,
+    gram: NDArray[np.float64] | None,
+    state: NDArray[np.float64],
+    seed: int,
+    visits: int,
+    updates: int,
+) -> dict[str, Any]: ...
+def random_victim(seed: int, problem: int, update: int, size: int) -> int: ...

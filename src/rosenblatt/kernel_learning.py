@@ -18,7 +18,6 @@ from rosenblatt.budgets import BudgetLearner
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.expansions import KernelLearner, points_at_once
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.kernels import own_values
 from rosenblatt.learning import Choices, Examples, HeldOut, Interrupts, LossRule, Report, joint_right, signs
 from rosenblatt.progress import PassProgress
 
@@ -253,7 +252,7 @@ class _ExpansionRun(_Run):
 
     def _settle(self, ids: IntArray, scores: FloatArray) -> None:
         learner, labels = self.learner, self.labels(ids)
-        own = own_values(learner.kernel, self.rows, ids, self.choices.threads)
+        own = learner.kernel.own_values(self.rows, ids, self.choices.threads)
         logs = {}
         for k in np.flatnonzero(self.in_pass).tolist():
             logs[k] = _engine.settle(
@@ -303,7 +302,7 @@ class _RestartedRun(_ExpansionRun):
             return
         scores = self.scores[mine][:, ids]
         log = _engine.settle(
-            own_values(learner.kernel, self.rows, ids),
+            learner.kernel.own_values(self.rows, ids),
             *self.labels(ids),
             positive=learner.positive(k),
             rule=self.rule,
@@ -374,7 +373,7 @@ class _BudgetRun(_Run):
         learner, threads, n = self.learner, self.choices.threads, len(ids)
         which = np.arange(len(learner.support_ids))
         known = learner.kernel.values(learner.support, which, self.rows, ids, threads)[:, :n]
-        own = own_values(learner.kernel, self.rows, ids, threads)[:, :n]
+        own = learner.kernel.own_values(self.rows, ids, threads)[:, :n]
         return np.ascontiguousarray(np.concatenate([known, own]).T)
 
     def _renew_support(self, ids: IntArray) -> None:

@@ -19,6 +19,7 @@ from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.row_forms import in_order
 
 KernelFunction = Callable[[Any, Any], Any]
+_CACHE_LINE = 64  # bytes
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -56,12 +57,8 @@ class Kernel(Protocol):
     def values(self, support: Any, which: IntArray, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
         """K(z, x) for some support rows z (rows) and points x (columns)."""
 
-
-def own_values(kernel: Kernel, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
-    """K of some rows with each other."""
-    support = kernel.support()
-    support.append(rows, ids)
-    return kernel.values(support, np.arange(len(ids)), rows, ids, threads)
+    def own_values(self, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
+        """K of some rows with each other."""
 
 
 # Kernels of products --------------------------------------------------------------------------------------------------
@@ -77,6 +74,18 @@ class CompressedSupport:
         self._starts: IntArray = np.zeros(1, np.int64)
         self.n = 0
         self._wide: FloatArray | None = None
+        self._room: NDArray[np.uint8] = np.empty(0, np.uint8)
+
+    def room(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """An array for kernel values, always the same memory: new pages cost as much as what is written to them."""
+        size = shape[0] * shape[1] * dtype.itemsize
+        if len(self._room) < size + _CACHE_LINE:
+            self._room = np.empty(size + size // 2 + _CACHE_LINE, np.uint8)
+        first = -self._room.ctypes.data % _CACHE_LINE
+        return self._room[first : first + size].view(dtype).reshape(shape)
+
+    def __deepcopy__(self, _: Any) -> CompressedSupport:
+        return self.from_arrays({name: array.copy() for name, array in self.to_arrays().items()})
 
     @property
     def used(self) -> int:
@@ -194,36 +203,53 @@ class ProductKernel:
     def values(
         self, support: CompressedSupport, which: IntArray, rows: Rows, ids: IntArray, threads: int = 1
     ) -> NDArray[Any]:
-        """K(z, x) for some support rows and points."""
+        """K(z, x) for some support rows and points; the array is used again by the next call for this support."""
         dtype = np.result_type(support.values().dtype, rows.values.dtype) if support.n else rows.values.dtype
-        out = np.empty((len(which), _engine.padded_points(len(ids), dtype.itemsize)), dtype)
+        out = support.room((len(which), _engine.padded_points(len(ids), dtype.itemsize)), dtype)
         if not len(which):
             return out
-        shape: dict[str, Any] = {}
-        if self.name == "poly":
-            shape = {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
         parts = (support.values(dtype), support.columns, support.starts)
-        _engine.kernel_values(*parts, which, rows.view, ids, out, threads=threads, **shape)
-        with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the values finds what is not finite
-            if self.name == "rbf":
-                self._distances_to_values(out, support, which, rows, ids)
+        _engine.kernel_values(*parts, which, rows.view, ids, out, threads=threads, **self._polynomial())
+        self._finish(out, len(ids), lambda: (self._squares(support, dtype)[which], self._squares_of(rows, ids, dtype)))
+        return out
+
+    def own_values(self, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
+        """K of some rows with each other."""
+        dtype = rows.values.dtype
+        out = np.empty((len(ids), _engine.padded_points(len(ids), dtype.itemsize)), dtype)
+        _engine.own_kernel_values(rows.view, ids, out, threads=threads, **self._polynomial())
+        self._finish(out, len(ids), lambda: (self._squares_of(rows, ids, dtype),) * 2)
+        return out
+
+    def _polynomial(self) -> dict[str, Any]:
+        if self.name != "poly":
+            return {}
+        return {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
+
+    def _finish(self, out: NDArray[Any], count: int, squares: Callable[[], tuple[NDArray[Any], NDArray[Any]]]) -> None:
+        """From products to values; whoever uses them finds what is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.name == "rbf":  # ‖z − x‖² = z·z − 2 z·x + x·x, which is exactly 0 for z = x
+                of_support, of_points = squares()
+                out *= -2
+                out += of_support[:, np.newaxis]
+                out[:, :count] += of_points
+                np.maximum(out, 0, out=out)
+                out *= -self.gamma
+                np.exp(out, out=out)
             elif self.name == "sigmoid":
                 out *= self.gamma
                 out += self.coef0
                 np.tanh(out, out=out)
-        return out
 
-    def _distances_to_values(
-        self, out: NDArray[Any], support: CompressedSupport, which: IntArray, rows: Rows, ids: IntArray
-    ) -> None:
-        """exp(−γ ‖z − x‖²), with ‖z − x‖² = z·z − 2 z·x + x·x, which is exactly 0 for z = x."""
+    @staticmethod
+    def _squares(support: CompressedSupport, dtype: np.dtype[Any]) -> NDArray[Any]:
+        return _engine.squares(support.values(dtype), support.starts)
+
+    @staticmethod
+    def _squares_of(rows: Rows, ids: IntArray, dtype: np.dtype[Any]) -> NDArray[Any]:
         values, _, starts = _engine.compress(rows.view, ids)
-        out *= -2
-        out += _engine.squares(support.values(out.dtype), support.starts)[which, np.newaxis]
-        out[:, : len(ids)] += _engine.squares(values.astype(out.dtype, copy=False), starts)
-        np.maximum(out, 0, out=out)
-        out *= -self.gamma
-        np.exp(out, out=out)
+        return _engine.squares(values.astype(dtype, copy=False), starts)
 
 
 # Kernels that are given -----------------------------------------------------------------------------------------------
@@ -277,6 +303,12 @@ class GivenKernel:
         """K(z, x) for some support rows and points."""
         block = rows.take(ids)[:, support.ids[which]]
         return np.ascontiguousarray((block.toarray() if hasattr(block, "toarray") else block).T)
+
+    def own_values(self, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
+        """K of some rows with each other."""
+        support = self.support()
+        support.append(rows, ids)
+        return self.values(support, np.arange(len(ids)), rows, ids, threads)
 
 
 class StoredSupport:
@@ -377,6 +409,12 @@ class CalledKernel:
         if not np.isfinite(values).all():
             raise InputError("the kernel returned NaN or infinity: scale the features, or choose another kernel")
         return np.ascontiguousarray(values)
+
+    def own_values(self, rows: Rows, ids: IntArray, threads: int = 1) -> NDArray[Any]:
+        """K of some rows with each other."""
+        support = self.support()
+        support.append(rows, ids)
+        return self.values(support, np.arange(len(ids)), rows, ids, threads)
 
 
 # The choice -----------------------------------------------------------------------------------------------------------
