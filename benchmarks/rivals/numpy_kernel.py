@@ -1,4 +1,4 @@
-"""A kernel perceptron in numpy, as one writes it: blocks of 500 rows, one ``X @ S.T`` each, a Python loop inside the block.
+"""A kernel perceptron in numpy, as one writes it: blocks of 500 rows, one ``X @ S.T`` each, a Python loop inside.
 
 One class against the rest with the kernel (1 + x·z)^degree, one pass in the order of the rows, all in the type of X.
 Each support row is stored once, and all classes share the kernel values, as with ours.

@@ -1,8 +1,8 @@
 """What a kernel perceptron has learned: f(x) = Σ step K(z, x) over its mistakes z, in sequence.
 
-A run is kept as (support row, visit, step) of every mistake, each support row stored once, however often it was mistaken.
-The last vector, the average and the vote of all are three ways to read it. A score is the running sum of the mistakes in
-their sequence, so it depends neither on blocks nor on batches.
+A run is kept as (support row, visit, step) of every mistake; each support row is stored once, however often it was
+mistaken. The last vector, the average and the vote of all are three ways to read it. A score is the running sum of the
+mistakes in their sequence, so it depends neither on blocks nor on batches.
 """
 
 from __future__ import annotations

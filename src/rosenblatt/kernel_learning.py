@@ -29,6 +29,7 @@ def fit(learner: KernelLearner, examples: Examples, choices: Choices, held_out: 
     """
     examples.rows.require_finite()
     visited = _visited(examples, held_out)
+    learner.rows_seen = 0  # rows are numbered as in X
     visits, at_rest = learner.visits.copy(), learner.converged.copy()
     run = _run(learner, examples, choices, visited)
     judged: Any = learner  # stands where a `learning.Learner` does

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from rosenblatt.budgets import BudgetLearner
 from rosenblatt.errors import InputError
 from rosenblatt.expansions import KernelLearner
 from rosenblatt.inputs import FloatArray, IntArray, Limit, integer, number
+from rosenblatt.kernel_checks import check_kernel_tensors
 from rosenblatt.learning import Readout
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
 from rosenblatt.perceptron_parameters import LIMITS as SHARED_LIMITS
@@ -39,9 +40,9 @@ class KernelPerceptron(MistakeDrivenClassifier):
     """The perceptron in the space of a kernel; by default all its vectors vote (Freund and Schapire, 1999).
 
     It learns f(x) = Σ step K(z, x) over its mistakes z: a perceptron without offset on features Φ(x) (note 003, eq. 24)
-    with Φ(z)·Φ(x) = K(z, x). An offset is a part of the kernel: z·x + 1 is ``Perceptron`` with one, z·x without. Rows are
-    scored in blocks against the support so far, and all classes share the kernel values; the result is that of one row
-    at a time. Made for data that a hyperplane in the given features does not separate.
+    with Φ(z)·Φ(x) = K(z, x). An offset is a part of the kernel: z·x + 1 is ``Perceptron`` with one, z·x without. Rows
+    are scored in blocks against the support so far, and all classes share the kernel values; the result is that of one
+    row at a time. Made for data that a hyperplane in the given features does not separate.
 
     Parameters
     ----------
@@ -65,8 +66,8 @@ class KernelPerceptron(MistakeDrivenClassifier):
         At most so many support rows of each binary problem, so that memory stays the same on an endless stream. Needs
         ``readout="last"``, or with ``budget="project"`` also "average".
     budget : {"project", "forget", "random"}, default "project"
-        What happens at a mistake when there are ``max_support`` rows: it is projected onto them (Projectron), the oldest
-        goes after all have shrunk (Forgetron), or one drawn by lot goes. The first two keep a matrix of
+        What happens at a mistake when there are ``max_support`` rows: it is projected onto them (Projectron), the
+        oldest goes after all have shrunk (Forgetron), or one drawn by lot goes. The first two keep a matrix of
         ``max_support``² numbers for each problem.
     tol : float, optional
         Stop after ``n_iter_no_change`` passes that did not lower the loss by ``tol`` a row.
@@ -82,8 +83,8 @@ class KernelPerceptron(MistakeDrivenClassifier):
     tie : {"mistake", "positive", "negative"}, default "mistake"
         What a score of exactly 0 is: a mistake (notes 000, 002), +1 (001, 004) or −1 (003). +1 is ``classes_[1]``.
     multi_class : {"ovr", "joint"}, default "ovr"
-        Three classes or more: each against the rest, or jointly, where a mistake moves the true class up and its highest
-        rival down.
+        Three classes or more: each against the rest, or jointly, where a mistake moves the true class up and its
+        highest rival down.
     n_jobs : int, optional
         Threads for kernel values and votes. The answer does not depend on it.
     random_state : int or RandomState, optional
@@ -134,7 +135,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
     (True, True, 1.0)
     """
 
-    _driver = kernel_learning
+    _driver: ClassVar[Any] = kernel_learning
     fit_intercept = False  # an offset is a part of the kernel
 
     def __init__(
@@ -256,6 +257,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
                     f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}"
                 )
             return copy.deepcopy(self._fitted())  # the model must survive a fit that fails
+        rows.require_finite()
         gamma = kernels.resolved_gamma(self.gamma, rows)
         return self._learner_with(len(classes), rows.shape[1], gamma, self._seed())
 
@@ -286,6 +288,19 @@ class KernelPerceptron(MistakeDrivenClassifier):
         learner = self._learner_with(len(self.classes_), self.n_features_in_, float(arrays["gamma"][0]))
         learner.take_arrays(arrays)
         return learner
+
+    def _check_arrays(self, arrays: dict[str, NDArray[Any]], *, joint: bool) -> None:
+        """For whoever reads a model file."""
+        check_kernel_tensors(
+            arrays,
+            len(self.classes_),
+            self.n_features_in_,
+            joint=joint,
+            precomputed=self.kernel == "precomputed",
+            max_support=self.max_support,
+            budget=self.budget,
+            average=self.readout == "average",
+        )
 
     @property
     def _readout(self) -> Readout:  # type: ignore[override]

@@ -22,6 +22,7 @@ Tensors: TypeAlias = dict[str, NDArray[Any]]
 # The models that a file can hold, and where they are: a table, so that a file cannot name anything else.
 HOMES = {
     "AveragedPerceptron": "rosenblatt.perceptrons",
+    "KernelPerceptron": "rosenblatt.kernel_perceptron",
     "MaxMargin": "rosenblatt.margin_classifiers",
     "Perceptron": "rosenblatt.perceptrons",
     "SoftMargin": "rosenblatt.soft_margin_classifiers",
@@ -235,7 +236,10 @@ def _hashed_names(stored: Any) -> dict[int, str]:
 
 def _restore_learner(model: Any, state: dict[str, Any], arrays: Tensors) -> None:
     joint = model.multi_class == "joint" and len(model.classes_) > 2
-    _check_tensors(arrays, len(model.classes_), model.n_features_in_, joint=joint, readout=model._readout)
+    if state["estimator"] == "KernelPerceptron":
+        model._check_arrays(arrays, joint=joint)
+    else:
+        _check_tensors(arrays, len(model.classes_), model.n_features_in_, joint=joint, readout=model._readout)
     model.mistakes_per_pass_, model.n_iter_ = arrays.pop("mistakes_per_pass"), state["n_iter_"]
     require(model.n_iter_ == len(model.mistakes_per_pass_), "n_iter_ is not the number of its passes")
     model.converged_, model.separates_ = state["converged_"], state["separates_"]
