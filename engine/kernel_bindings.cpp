@@ -221,10 +221,10 @@ nb::dict settle(AnyArray own, Array1<int16_t> codes, std::optional<Array1<double
 
 nb::dict settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array1<double>> sample_weight,
                      Array1<double> class_weight, int positive, const Rule& rule, Array1<int32_t> own_columns,
-                     Budget budget, int64_t size, Output1<int32_t> columns, Output1<double> coefficients,
-                     std::optional<Output1<double>> late, std::optional<Output1<int64_t>> slots,
-                     std::optional<Output2<double>> gram, Output1<double> state, uint64_t seed, int64_t visits,
-                     int64_t updates) {
+                     Budget budget, int64_t max_support, int64_t size, Output1<int32_t> columns,
+                     Output1<double> coefficients, std::optional<Output1<double>> late,
+                     std::optional<Output1<int64_t>> slots, std::optional<Output2<double>> gram, Output1<double> state,
+                     uint64_t seed, int64_t visits, int64_t updates) {
   const BlockLabels labels = labels_of(codes, sample_weight, class_weight, positive);
   const int64_t n_columns = static_cast<int64_t>(values.ndim() == 2 ? values.shape(1) : 0);
   const size_t room = columns.shape(0);
@@ -232,7 +232,9 @@ nb::dict settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array
   require(values.ndim() == 2 && values.shape(0) == codes.shape(0), "a row of kernel values for each row");
   require(own_columns.shape(0) == codes.shape(0), "a column for each row");
   require_below(own_columns, n_columns, "a row has no column");
-  require(room >= 2 && size >= 0 && size < static_cast<int64_t>(room), "more rows are kept than there is room");
+  const int64_t most = std::min(max_support, size + static_cast<int64_t>(codes.shape(0)));
+  require(max_support >= 1 && size >= 0 && size <= max_support && most < static_cast<int64_t>(room),
+          "more rows are kept than there is room");
   require(coefficients.shape(0) == room && (!late || late->shape(0) == room), "a coefficient for each kept row");
   require((budget == Budget::random) == !slots && slots.has_value() == gram.has_value(), "only random keeps no Gram");
   require(!slots || (slots->shape(0) == room && gram->shape(0) == room && gram->shape(1) == room),
@@ -245,8 +247,9 @@ nb::dict settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array
   for (size_t t = 0; slots && t < room; ++t) inside &= (*slots)(t) >= 0 && (*slots)(t) < static_cast<int64_t>(room);
   require(inside, "a kept row has no column or no slot");
   Kept kept{budget,
-            static_cast<int64_t>(room) - 1,
+            max_support,
             size,
+            static_cast<int64_t>(room),
             positive,
             seed,
             columns.data(),
@@ -291,10 +294,10 @@ void bind_kernel_perceptron(nb::module_& m) {
   m.def("settle", &settle, "own"_a, "codes"_a, "sample_weight"_a.none(), "class_weight"_a, nb::kw_only(), "positive"_a,
         "rule"_a, "scores"_a.noconvert(), "visits"_a, "updates"_a, "Visit the rows of a block, one after the other.");
   m.def("settle_within_budget", &settle_kept, "values"_a, "codes"_a, "sample_weight"_a.none(), "class_weight"_a,
-        nb::kw_only(), "positive"_a, "rule"_a, "own_columns"_a, "budget"_a, "size"_a, "columns"_a.noconvert(),
-        "coefficients"_a.noconvert(), "late"_a.noconvert().none(), "slots"_a.noconvert().none(),
-        "gram"_a.noconvert().none(), "state"_a.noconvert(), "seed"_a, "visits"_a, "updates"_a,
-        "The same, with a support of limited size.");
+        nb::kw_only(), "positive"_a, "rule"_a, "own_columns"_a, "budget"_a, "max_support"_a, "size"_a,
+        "columns"_a.noconvert(), "coefficients"_a.noconvert(), "late"_a.noconvert().none(),
+        "slots"_a.noconvert().none(), "gram"_a.noconvert().none(), "state"_a.noconvert(), "seed"_a, "visits"_a,
+        "updates"_a, "The same, with a support of limited size.");
   m.def("random_victim", &random_victim, "seed"_a, "problem"_a, "update"_a, "size"_a,
         "Which of so many kept rows a random budget drops at an update.");
 }

@@ -112,9 +112,7 @@ int64_t random_victim(uint64_t seed, int64_t problem, int64_t update, int64_t si
 
 namespace {
 
-double& of_gram(Kept& kept, int64_t t, int64_t u) {
-  return kept.gram[kept.slots[t] * (kept.max_support + 1) + kept.slots[u]];
-}
+double& of_gram(Kept& kept, int64_t t, int64_t u) { return kept.gram[kept.slots[t] * kept.room + kept.slots[u]]; }
 
 void append(Kept& kept, int32_t column, double coefficient, double late) {
   kept.columns[kept.size] = column;
@@ -154,7 +152,7 @@ void forget_oldest(Kept& kept, double eta0) {
 template <class T>
 void add_and_forget(const T* values, int32_t own, double step, double eta0, Kept& kept) {
   const int64_t n = kept.size;
-  const int64_t slot = kept.slots[n], width = kept.max_support + 1;
+  const int64_t slot = kept.slots[n], width = kept.room;
   for (int64_t t = 0; t < n; ++t) {
     const double value = static_cast<double>(values[kept.columns[t]]);
     kept.gram[slot * width + kept.slots[t]] = kept.gram[kept.slots[t] * width + slot] = value;
@@ -170,7 +168,7 @@ void add_and_forget(const T* values, int32_t own, double step, double eta0, Kept
 template <class T>
 void add_or_project(const T* values, int32_t own, double step, int64_t visit, Kept& kept, std::vector<double>& room) {
   constexpr double kInSpan = 1e-4;  // of K(x, x): the squared distance from the span, as a part of the squared length
-  const int64_t n = kept.size, width = kept.max_support + 1;
+  const int64_t n = kept.size, width = kept.room;
   room.assign(static_cast<size_t>(n), 0.0);
   double* projection = room.data();
   for (int64_t t = 0; t < n; ++t) {

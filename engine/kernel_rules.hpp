@@ -37,17 +37,18 @@ int64_t random_victim(uint64_t seed, int64_t problem, int64_t update, int64_t si
 
 enum class Budget : int { forget, project, random };
 
-// The support of one binary problem that may have max_support rows, oldest first. Arrays of max_support + 1 places.
+// The support of one binary problem that may have max_support rows, oldest first. Its arrays have `room` places, enough
+// for all rows of a block and one more than may stay.
 struct Kept {
   Budget budget;
-  int64_t max_support, size;
+  int64_t max_support, size, room;
   int64_t problem;
   uint64_t seed;
   int32_t* columns;      // where the kernel values of each row are, in a block
   double* coefficients;  // f(x) = sum of coefficients[t] K(z_t, x)
   double* late;          // behind the average (kernels.cpp, update), or null
   int64_t* slots;        // forget and project: the row of `gram` of each
-  double* gram;          // (max_support + 1)^2: kernel values among the rows; project: their inverse
+  double* gram;          // room^2: kernel values among the rows; project: their inverse
   double* state;         // forget: Q, the number of mistakes, the largest K(x, x) of a mistake
 };
 

@@ -211,7 +211,8 @@ class Perceptron(rb.Perceptron):
 
 @pytest.mark.parametrize("model", [make_pipeline(rb.Perceptron()), None, rb.Perceptron, Perceptron()], ids=repr)
 def test_something_else_is_not_saved(model, tmp_path):
-    with pytest.raises(InputError, match=r"save takes a TrainedModel or one of AveragedPerceptron, MaxMargin, .*, got"):
+    known = "save takes a TrainedModel or one of AveragedPerceptron, KernelPerceptron, MaxMargin, .*, got"
+    with pytest.raises(InputError, match=known):
         rb.save(model, tmp_path / "model")
 
 
@@ -523,7 +524,7 @@ def removed(name):
 HOSTILE_STATE = [
     (
         put("estimator", "Pipeline"),
-        "it holds a Pipeline, not one of AveragedPerceptron, MaxMargin, Perceptron",
+        "it holds a Pipeline, not one of AveragedPerceptron, KernelPerceptron, MaxMargin",
     ),
     (put("estimator", "../../etc/passwd"), "it holds a ../../etc/passwd"),
     (put("estimator", "os.system"), "it holds a os.system"),

@@ -355,6 +355,7 @@ def settle_within_budget(
     rule: Rule,
     own_columns: NDArray[np.int32],
     budget: Budget,
+    max_support: int,
     size: int,
     columns: NDArray[np.int32],
     coefficients: NDArray[np.float64],

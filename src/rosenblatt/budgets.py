@@ -29,15 +29,28 @@ class KeptRows:
     """The support of one problem, oldest first: places in the store, coefficients, and what the budget needs."""
 
     def __init__(self, budget: str, max_support: int, *, average: bool) -> None:
-        room = max_support + 1  # a row comes in before another goes
-        self.size = 0
-        self.columns: NDArray[np.int32] = np.zeros(room, np.int32)
-        self.coefficients: FloatArray = np.zeros(room)
-        self.late: FloatArray | None = np.zeros(room) if average else None  # behind the average (kernels.cpp, update)
+        self.max_support, self.size = max_support, 0
+        self.columns: NDArray[np.int32] = np.zeros(0, np.int32)
+        self.coefficients: FloatArray = np.zeros(0)
+        self.late: FloatArray | None = np.zeros(0) if average else None  # behind the average (kernels.cpp, update)
         # forget: the kernel values among the rows; project: the inverse of that matrix. `slots` are its rows.
-        self.slots: IntArray | None = None if budget == "random" else np.arange(room)
-        self.gram: FloatArray | None = None if budget == "random" else np.zeros((room, room))
+        self.slots: IntArray | None = None if budget == "random" else np.zeros(0, np.int64)
+        self.gram: FloatArray | None = None if budget == "random" else np.zeros((0, 0))
         self.state: FloatArray = np.zeros(3)  # forget: Q, the number of mistakes, the largest K(x, x) of a mistake
+
+    def reserve(self, more: int) -> None:
+        """Make room for so many rows more, as far as the budget allows, and for one that comes before another goes."""
+        old, wanted = len(self.columns), min(self.size + more, self.max_support) + 1
+        if wanted <= old:
+            return
+        room = min(max(wanted, 2 * old), self.max_support + 1)
+        self.columns, self.coefficients = _longer(self.columns, room), _longer(self.coefficients, room)
+        self.late = None if self.late is None else _longer(self.late, room)
+        if self.slots is not None and self.gram is not None:
+            self.slots = np.concatenate([self.slots, np.arange(old, room)])
+            gram = np.zeros((room, room))
+            gram[:old, :old] = self.gram
+            self.gram = gram
 
     @property
     def ordered_gram(self) -> FloatArray:
@@ -46,6 +59,12 @@ class KeptRows:
             return np.empty((0, 0))
         used = self.slots[: self.size]
         return self.gram[np.ix_(used, used)]
+
+
+def _longer(array: NDArray[Any], room: int) -> NDArray[Any]:
+    longer = np.zeros(room, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 class BudgetLearner(KernelLearner):
@@ -72,6 +91,7 @@ class BudgetLearner(KernelLearner):
     ) -> dict[str, Any]:
         """Visit the rows of a block; see the engine's `settle_within_budget`."""
         kept = self.kept[problem]
+        kept.reserve(len(own))
         log = _engine.settle_within_budget(
             values,
             *labels,
@@ -79,6 +99,7 @@ class BudgetLearner(KernelLearner):
             rule=rule,
             own_columns=own,
             budget=_engine.Budget[self.budget],
+            max_support=kept.max_support,
             size=kept.size,
             columns=kept.columns,
             coefficients=kept.coefficients,
@@ -162,6 +183,7 @@ class BudgetLearner(KernelLearner):
         first = entry = 0
         for k, size in enumerate(arrays["kept_of_problem"].tolist()):
             kept = KeptRows(self.budget, self.max_support or 0, average=self.readout == "average")
+            kept.reserve(size)
             self.kept[k], kept.size, mine = kept, size, slice(first, first + size)
             kept.columns[:size], kept.coefficients[:size] = arrays["kept_row"][mine], arrays["kept_coefficient"][mine]
             kept.state[:] = arrays["kept_state"][k]

@@ -7,7 +7,7 @@ mistakes in their sequence, so it depends neither on blocks nor on batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
 from rosenblatt.kernels import Kernel
 from rosenblatt.learning import Readout
 
+Reader = Callable[[NDArray[Any], int], FloatArray]
 _FIELDS = {"row": np.int32, "visit": np.int64, "step": np.float64, "up": np.int32, "down": np.int32}
 _VALUES = 1 << 22  # kernel values in a block: 16 MB in float32
 _BLOCK = 256  # points in a block: whole panels of the engine, few enough for its caches
@@ -137,7 +138,7 @@ class KernelLearner:
         rows = self.kernel.ready(rows)
         which = np.arange(len(self.support_ids))
         most = points_at_once(len(which))
-        read = self._votes(tie) if self.readout == "vote" else self._sums()
+        read = self.reader(tie)
         first, step = 0, min(64, most)
         while first < len(rows):
             block = slice(first, min(first + step, len(rows)))
@@ -145,7 +146,11 @@ class KernelLearner:
             yield block, read(values, block.stop - block.start).T
             first, step = block.stop, most
 
-    def _sums(self) -> Any:
+    def reader(self, tie: str) -> Reader:
+        """A function of kernel values (all support rows × points) and the number of points: a row of scores each."""
+        return self._votes(tie) if self.readout == "vote" else self._sums()
+
+    def _sums(self) -> Reader:
         terms, divisors = self.terms(), self.coefficients()[1]
 
         def read(values: NDArray[Any], count: int) -> FloatArray:
@@ -169,7 +174,7 @@ class KernelLearner:
             for k, log in enumerate(self.logs)
         ]
 
-    def _votes(self, tie: str) -> Any:
+    def _votes(self, tie: str) -> Reader:
         survival = [log.survival(int(v)) for log, v in zip(self.logs, self.visits, strict=True)]
 
         def read(values: NDArray[Any], count: int) -> FloatArray:

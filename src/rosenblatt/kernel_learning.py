@@ -31,7 +31,7 @@ def fit(learner: KernelLearner, examples: Examples, choices: Choices, held_out: 
     visited = _visited(examples, held_out)
     learner.rows_seen = 0  # rows are numbered as in X
     visits, at_rest = learner.visits.copy(), learner.converged.copy()
-    run = _run(learner, examples, choices, visited)
+    run = start(learner, examples, choices, visited)
     judged: Any = learner  # stands where a `learning.Learner` does
     watch = HeldOut(judged, examples, choices, held_out) if held_out is not None else None
     loss = LossRule(choices, len(visited))
@@ -56,7 +56,7 @@ def learn_batch(learner: KernelLearner, examples: Examples, choices: Choices) ->
     """Make one pass over a batch, in its order. Batch after batch is, to the bit, one pass over all."""
     examples.rows.require_finite()  # before anything is learned: the model must survive a bad batch
     before = learner.snapshot()
-    run = _run(learner, examples, choices, _visited(examples, None), new_rows=True)
+    run = start(learner, examples, choices, _visited(examples, None), new_rows=True)
     with run.interrupts:
         try:
             run.make_pass()
@@ -90,15 +90,16 @@ def _visited(examples: Examples, held_out: IntArray | None) -> IntArray:
     return np.flatnonzero(training).astype(np.int64)
 
 
-def _run(
+def start(
     learner: KernelLearner, examples: Examples, choices: Choices, visited: IntArray, *, new_rows: bool = False
-) -> _Run:
+) -> Run:
+    """A run over the visited rows, of which each pass is still to be made."""
     if isinstance(learner, BudgetLearner):
         return _BudgetRun(learner, examples, choices, visited, new_rows)
     return (_RestartedRun if choices.restart else _ExpansionRun)(learner, examples, choices, visited, new_rows)
 
 
-class _Run:
+class Run:
     """A run in progress: who is active, and what was reported, added up."""
 
     learner: KernelLearner
@@ -200,7 +201,7 @@ class _Run:
         )
 
 
-class _ExpansionRun(_Run):
+class _ExpansionRun(Run):
     """Scores are kept for all rows: those of block b hold the first ``upto[b]`` mistakes of each problem."""
 
     def __init__(self, *given: Any) -> None:
@@ -350,7 +351,7 @@ class _RestartedRun(_ExpansionRun):
         return int(np.argmax(wrong)) if wrong.any() else len(order)
 
 
-class _BudgetRun(_Run):
+class _BudgetRun(Run):
     """The support is small: each block is scored against all of it."""
 
     learner: BudgetLearner

@@ -28,7 +28,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     Parameters
     ----------
-    model : any of the estimators but VotedPerceptron
+    model : any of the estimators but VotedPerceptron and KernelPerceptron
         A fitted model. The labels are int64, double, bool or string, as its classes are.
     path : str or path, optional
         Write the graph to this file as well; an old file is replaced in one step.
@@ -118,6 +118,11 @@ def _require_linear(model: Any) -> None:
         raise InputError(
             "a VotedPerceptron has no one vector that predicts, and ONNX has no operator for a vote: "
             "fit an AveragedPerceptron on the same data and export that; it predicts much the same"
+        )
+    if name == "KernelPerceptron":
+        raise InputError(
+            "a KernelPerceptron is not linear in its features, and ONNX has no operator for its votes: put the features "
+            "of the kernel before a Perceptron (sklearn.kernel_approximation.Nystroem), and export both"
         )
     if name is None:
         raise InputError(f"to_onnx takes a linear model of rosenblatt, got {type(model).__name__}")
