@@ -219,38 +219,52 @@ nb::dict settle(AnyArray own, Array1<int16_t> codes, std::optional<Array1<double
   return to_dict(std::move(log));
 }
 
-nb::dict settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array1<double>> sample_weight,
-                     Array1<double> class_weight, int positive, const Rule& rule, Array1<int32_t> own_columns,
-                     Budget budget, int64_t max_support, int64_t size, Output1<int32_t> columns,
-                     Output1<double> coefficients, std::optional<Output1<double>> late,
-                     std::optional<Output1<int64_t>> slots, std::optional<Output2<double>> gram, Output1<double> state,
-                     uint64_t seed, int64_t visits, int64_t updates) {
-  const BlockLabels labels = labels_of(codes, sample_weight, class_weight, positive);
+nb::tuple settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array1<double>> sample_weight,
+                      Array1<double> class_weight, Array1<int64_t> positives, Array1<bool> active, const Rule& rule,
+                      Array1<int32_t> own_columns, Budget budget, int64_t max_support, int64_t size, int64_t mistaken,
+                      Output1<int32_t> columns, Output2<double> coefficients, std::optional<Output2<double>> late,
+                      std::optional<Output1<int64_t>> slots, std::optional<Output2<double>> gram, Output1<double> state,
+                      uint64_t seed, Array1<int64_t> visits, Array1<int64_t> updates) {
+  const size_t n_problems = positives.shape(0), room = columns.shape(0);
   const int64_t n_columns = static_cast<int64_t>(values.ndim() == 2 ? values.shape(1) : 0);
-  const size_t room = columns.shape(0);
-  require(positive >= 0, "a budget is that of a binary problem");
+  require(n_problems >= 1 && active.shape(0) == n_problems && visits.shape(0) == n_problems &&
+              updates.shape(0) == n_problems,
+          "counts for each problem");
   require(values.ndim() == 2 && values.shape(0) == codes.shape(0), "a row of kernel values for each row");
   require(own_columns.shape(0) == codes.shape(0), "a column for each row");
   require_below(own_columns, n_columns, "a row has no column");
   const int64_t most = std::min(max_support, size + static_cast<int64_t>(codes.shape(0)));
   require(max_support >= 1 && size >= 0 && size <= max_support && most < static_cast<int64_t>(room),
           "more rows are kept than there is room");
-  require(coefficients.shape(0) == room && (!late || late->shape(0) == room), "a coefficient for each kept row");
+  auto one_each = [&](const Output2<double>& a, size_t width) {
+    return a.shape(0) == n_problems && a.shape(1) == width;
+  };
+  require(one_each(coefficients, room) && (!late || one_each(*late, room)), "a coefficient for each kept row");
+  require(state.shape(0) == n_problems + 1, "a number of state for each problem, and one more");
   require((budget == Budget::random) == !slots && slots.has_value() == gram.has_value(), "only random keeps no Gram");
   require(!slots || (slots->shape(0) == room && gram->shape(0) == room && gram->shape(1) == room),
           "a row and a column of the Gram matrix for each kept row");
-  require(state.shape(0) == 3, "three numbers of state");
   bool inside = true;
   for (int64_t t = 0; t < size; ++t) {
     inside &= columns(static_cast<size_t>(t)) >= 0 && columns(static_cast<size_t>(t)) < n_columns;
   }
   for (size_t t = 0; slots && t < room; ++t) inside &= (*slots)(t) >= 0 && (*slots)(t) < static_cast<int64_t>(room);
   require(inside, "a kept row has no column or no slot");
+  std::vector<BlockLabels> labels;
+  std::vector<BlockLog> logs(n_problems);
+  for (size_t k = 0; k < n_problems; ++k) {
+    require(positives(k) >= 0, "a budget is that of binary problems");
+    labels.push_back(labels_of(codes, sample_weight, class_weight, static_cast<int>(positives(k))));
+    logs[k].visits = visits(k);
+    logs[k].updates = updates(k);
+    logs[k].stop = active(k) ? Stop::none : Stop::mistake;
+  }
   Kept kept{budget,
+            static_cast<int64_t>(n_problems),
             max_support,
             size,
             static_cast<int64_t>(room),
-            positive,
+            mistaken,
             seed,
             columns.data(),
             coefficients.data(),
@@ -258,17 +272,15 @@ nb::dict settle_kept(AnyArray values, Array1<int16_t> codes, std::optional<Array
             slots ? slots->data() : nullptr,
             gram ? gram->data() : nullptr,
             state.data()};
-  BlockLog log;
-  log.visits = visits;
-  log.updates = updates;
   with_type(values, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     nb::gil_scoped_release unlocked;
-    settle_within_budget(static_cast<const T*>(values.data()), n_columns, labels, own_columns.data(), rule, kept, log);
+    settle_within_budget(static_cast<const T*>(values.data()), n_columns, labels.data(), own_columns.data(), rule, kept,
+                         logs.data());
   });
-  nb::dict out = to_dict(std::move(log));
-  out["size"] = kept.size;
-  return out;
+  nb::list out;
+  for (BlockLog& log : logs) out.append(to_dict(std::move(log)));
+  return nb::make_tuple(out, kept.size, kept.mistaken);
 }
 
 }  // namespace
@@ -294,12 +306,12 @@ void bind_kernel_perceptron(nb::module_& m) {
   m.def("settle", &settle, "own"_a, "codes"_a, "sample_weight"_a.none(), "class_weight"_a, nb::kw_only(), "positive"_a,
         "rule"_a, "scores"_a.noconvert(), "visits"_a, "updates"_a, "Visit the rows of a block, one after the other.");
   m.def("settle_within_budget", &settle_kept, "values"_a, "codes"_a, "sample_weight"_a.none(), "class_weight"_a,
-        nb::kw_only(), "positive"_a, "rule"_a, "own_columns"_a, "budget"_a, "max_support"_a, "size"_a,
-        "columns"_a.noconvert(), "coefficients"_a.noconvert(), "late"_a.noconvert().none(),
+        nb::kw_only(), "positives"_a, "active"_a, "rule"_a, "own_columns"_a, "budget"_a, "max_support"_a, "size"_a,
+        "mistaken"_a, "columns"_a.noconvert(), "coefficients"_a.noconvert(), "late"_a.noconvert().none(),
         "slots"_a.noconvert().none(), "gram"_a.noconvert().none(), "state"_a.noconvert(), "seed"_a, "visits"_a,
-        "updates"_a, "The same, with a support of limited size.");
-  m.def("random_victim", &random_victim, "seed"_a, "problem"_a, "update"_a, "size"_a,
-        "Which of so many kept rows a random budget drops at an update.");
+        "updates"_a, "The same, for problems that share a support of limited size: logs, size, rows mistaken so far.");
+  m.def("random_victim", &random_victim, "seed"_a, "number"_a, "size"_a,
+        "Which of so many kept rows a random budget drops at a mistaken row.");
 }
 
 }  // namespace rosenblatt

@@ -32,30 +32,31 @@ template <class T>
 void settle_block(const T* own, int64_t stride, const BlockLabels& labels, const Rule& rule, double* scores,
                   int64_t score_stride, BlockLog& log);
 
-// Which of so many rows a random budget drops at its update number `update`.
-int64_t random_victim(uint64_t seed, int64_t problem, int64_t update, int64_t size);
+// Which of so many rows a random budget drops at the mistaken row of this number.
+int64_t random_victim(uint64_t seed, int64_t number, int64_t size);
 
 enum class Budget : int { forget, project, random };
 
-// The support of one binary problem that may have max_support rows, oldest first. Its arrays have `room` places, enough
-// for all rows of a block and one more than may stay.
+// Support rows that the binary problems of a run share, at most max_support of them, oldest first. The arrays have `room`
+// places, enough for all rows of a block and one more than may stay.
 struct Kept {
   Budget budget;
-  int64_t max_support, size, room;
-  int64_t problem;
+  int64_t n_problems, max_support, size, room;
+  int64_t mistaken;  // rows on which some problem has been mistaken
   uint64_t seed;
   int32_t* columns;      // where the kernel values of each row are, in a block
-  double* coefficients;  // f(x) = sum of coefficients[t] K(z_t, x)
+  double* coefficients;  // n_problems x room: f_k(x) = sum of coefficients[k, t] K(z_t, x)
   double* late;          // behind the average (kernels.cpp, update), or null
   int64_t* slots;        // forget and project: the row of `gram` of each
   double* gram;          // room^2: kernel values among the rows; project: their inverse
-  double* state;         // forget: Q, the number of mistakes, the largest K(x, x) of a mistake
+  double* state;         // forget: the largest K(x, x) of a mistake, then Q of each problem
 };
 
 // values[i * stride + c] = K(z_c, x_i), where c is a kept row or, for c >= first_own, row c - first_own of the block
-// itself; own_column[i] says where row i is, kept already or not.
+// itself; own_column[i] says where row i is, kept already or not. A row is visited by all problems, and then learned
+// by those that are mistaken on it. labels and logs: one for each problem; a problem whose log has a stop is left alone.
 template <class T>
-void settle_within_budget(const T* values, int64_t stride, const BlockLabels& labels, const int32_t* own_column,
-                          const Rule& rule, Kept& kept, BlockLog& log);
+void settle_within_budget(const T* values, int64_t stride, const BlockLabels* labels, const int32_t* own_column,
+                          const Rule& rule, Kept& kept, BlockLog* logs);
 
 }  // namespace rosenblatt

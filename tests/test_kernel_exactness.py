@@ -48,17 +48,17 @@ class Problem:
         with patch.object(expansions, "_BLOCK", self.block):
             return fitted(model, self.setting.stored(self.data.X), y, sample_weight=self.setting.weights)
 
-    def runs(self, learn=None):
+    def runs(self):
         return [
-            tb.kernel_perceptron(
-                self.X,
-                self.data.signs(positive),
-                self.kernel,
-                **self.for_the_textbook(),
-                **({} if learn is None else {"learn": learn(positive)}),
-            )
+            tb.kernel_perceptron(self.X, self.data.signs(positive), self.kernel, **self.for_the_textbook())
             for positive in self.data.positives
         ]
+
+    def budget_run(self, budget):
+        given = self.for_the_textbook()
+        given = {name: given[name] for name in ("tie", "order", "max_iter", "eta0", "weights")}
+        labels = [self.data.signs(positive) for positive in self.data.positives]
+        return tb.budget_perceptron(self.X, labels, self.kernel, budget, **given)
 
     def joint_run(self):
         return tb.joint_kernel_perceptron(
@@ -185,13 +185,9 @@ def test_what_predicts_jointly(problem, readout):
 
 # ---- Budgets ----
 BUDGETS = {
-    "forget": lambda p, B: lambda positive: tb.forgetron(p.kernel, B, p.setting.eta0),
-    "project": lambda p, B: lambda positive: tb.projectron(p.kernel, B),
-    "random": lambda p, B: (
-        lambda positive: tb.random_budget(
-            B, lambda update, size: _engine.random_victim(p.setting.seed, positive, update, size)
-        )
-    ),
+    "forget": lambda p, B: tb.forgetron(p.kernel, B, p.setting.eta0),
+    "project": lambda p, B: tb.projectron(p.kernel, B),
+    "random": lambda p, B: tb.random_budget(B, lambda n, size: _engine.random_victim(p.setting.seed, n, size)),
 }
 
 
@@ -200,55 +196,73 @@ BUDGETS = {
 @given(problem=kernel_problems(MANY, restart=False), B=st.integers(1, 4))
 def test_budgets(budget, problem, B):
     """Also to the bit where numbers are rounded: the same operations in the same order."""
-    model = problem.trained(max_support=B, budget=budget, readout="last")
-    runs = problem.runs(BUDGETS[budget](problem, B))
+    model = problem.trained(max_support=B, budget=budget, readout="last", max_updates=None)
+    want, mistakes, _, converged = problem.budget_run(BUDGETS[budget](problem, B))
     learner = model._learner
-    for kept, run in zip(learner.kept, runs):
-        rows = [list(problem.X[learner.support_ids[j]]) for j in kept.columns[: kept.size]]
-        assert rows == [list(z) for z, _ in run.terms]
-        assert kept.coefficients[: kept.size].tolist() == [float(a) for _, a in run.terms]
-        assert kept.size <= B
-    assert_same_counts(model, runs)
-    scores = [[float(tb.expansion(run.terms, problem.kernel, x)) for x in problem.X] for run in runs]
+    ids = learner.support_ids[learner.kept_columns]
+    assert [problem.X[i] for i in ids] == want.rows and len(ids) <= B
+    coefficients = learner.kept.coefficients[:, : learner.kept.size]
+    assert coefficients.tolist() == [[float(a) for a in of_problem] for of_problem in want.coefficients]
+    assert model.updates_per_class_.tolist() == [len(rows) for rows in mistakes]
+    assert model.converged_ is converged and len(model.support_) == len(want.rows)
+    problems = range(len(problem.data.positives))
+    scores = [[float(want.score(k, problem.kernel, x)) for x in problem.X] for k in problems]
     given_ = np.atleast_2d(model.decision_function(problem.setting.stored(problem.data.X)).T)
     assert given_.tolist() == scores
 
 
-def average_of_projections(problem, positive, B):
+@quick
+@given(kernel_problems(MANY, restart=False), st.sampled_from(sorted(BUDGETS)))
+def test_a_budget_that_suffices_changes_nothing(problem, budget):
+    """As many rows as there are: nothing is forgotten, and what is in the span of the others is the same function."""
+    free = problem.trained(readout="last")
+    model = problem.trained(max_support=len(problem.X), budget=budget, readout="last")
+    X = problem.setting.stored(problem.data.X)
+    if budget != "project":
+        assert model.decision_function(X).tolist() == free.decision_function(X).tolist()
+        assert model.mistakes_per_pass_[0] == free.mistakes_per_pass_[0]
+
+
+def average_of_projections(problem, B):
     """The mean of f over all visits, at each row: what an average is by definition."""
-    learn, X = tb.projectron(problem.kernel, B), problem.X
-    now, totals, visits = [0.0] * len(X), [0.0] * len(X), [0]
-    is_mistake = tb.is_mistake
+    X, problems = problem.X, range(len(problem.data.positives))
+    budget = tb.projectron(problem.kernel, B)
+    totals, visits, kept = np.zeros((len(problems), len(X))), [0], []
+    passes = tb._passes
 
-    def visited():
-        totals[:] = [total + score for total, score in zip(totals, now)]
-        visits[0] += 1
+    def counting(visit, *more):
+        def counted(i):
+            mistake = visit(i)
+            visits[0] += 1
+            for k in problems if kept else ():
+                totals[k] += [kept[0].score(k, problem.kernel, x) for x in X]
+            return mistake
 
-    def counted(score, y, tie="mistake"):
-        mistake = is_mistake(score, y, tie)
-        if not mistake:
-            visited()
-        return mistake
+        return passes(counted, *more)
 
-    def learned(terms, x, step):
-        learn(terms, x, step)
-        now[:] = [tb.expansion(terms, problem.kernel, point) for point in X]
-        visited()
+    def watched(now, *more):
+        kept[:] = [now]
+        budget(now, *more)
 
-    with patch.object(tb, "is_mistake", counted):
-        signs = problem.data.signs(positive)
-        tb.kernel_perceptron(X, signs, problem.kernel, **problem.for_the_textbook(), learn=learned)
-    return np.asarray(totals) / visits[0]
+    with patch.object(tb, "_passes", counting):
+        problem.budget_run(watched)
+    return totals / visits[0]
 
 
 @quick
 @given(kernel_problems(MANY, restart=False), st.integers(1, 4))
 def test_the_average_of_projections(problem, B):
     """All vectors live on the same rows, so their average is kept exactly (up to rounding)."""
-    model = problem.trained(max_support=B, budget="project", readout="average")
+    model = problem.trained(max_support=B, budget="project", readout="average", max_updates=None)
     scores = np.atleast_2d(model.decision_function(problem.setting.stored(problem.data.X)).T)
-    for k, positive in enumerate(problem.data.positives):
-        np.testing.assert_allclose(scores[k], average_of_projections(problem, positive, B), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(scores, average_of_projections(problem, B), rtol=1e-6, atol=1e-6)
+
+
+@quick
+@given(kernel_problems(MANY, restart=False), st.integers(1, 6), st.sampled_from(sorted(BUDGETS)))
+def test_each_problem_keeps_to_its_updates(problem, most, budget):
+    model = problem.trained(max_support=3, budget=budget, readout="last", max_updates=most)
+    assert (model.updates_per_class_ <= most).all()
 
 
 # ---- The linear perceptron is a special case, mistake by mistake ----

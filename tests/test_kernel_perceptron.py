@@ -53,7 +53,7 @@ def expected_failures(model):
     [
         KernelPerceptron(),
         KernelPerceptron(kernel="rbf", readout="last", multi_class="joint"),
-        KernelPerceptron(max_support=20, budget="forget", readout="last"),
+        KernelPerceptron(max_support=60, budget="forget", readout="last"),
         KernelPerceptron(max_support=20, budget="project", readout="average"),
         KernelPerceptron(max_support=20, budget="random", readout="last"),
         FitOnlyKernelPerceptron(kernel="rbf", gamma="scale", readout="average", tie="positive"),
@@ -370,9 +370,8 @@ def test_a_bad_batch_leaves_the_model_as_it_was():
 def test_a_budget_holds(budget):
     X, y = noisy(600, 5, 14, 3)
     model = KernelPerceptron(max_support=20, budget=budget, readout="last", random_state=0).fit(X, y)
-    assert all(kept.size <= 20 for kept in model._learner.kept)
-    assert len(model.support_) <= 60 and model.n_support_.sum() == len(model.support_)
-    assert (np.count_nonzero(model.dual_coef_, axis=1) <= 20).all()
+    assert len(model.support_) == 20 == model.n_support_.sum()  # all classes share them
+    assert model.dual_coef_.shape == (3, 20)
 
 
 def stream_peak(budget, n_batches):

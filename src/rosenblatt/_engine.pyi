@@ -351,12 +351,14 @@ def settle_within_budget(
     sample_weight: NDArray[np.float64] | None,
     class_weight: NDArray[np.float64],
     *,
-    positive: int,
+    positives: NDArray[np.int64],
+    active: NDArray[np.bool_],
     rule: Rule,
     own_columns: NDArray[np.int32],
     budget: Budget,
     max_support: int,
     size: int,
+    mistaken: int,
     columns: NDArray[np.int32],
     coefficients: NDArray[np.float64],
     late: NDArray[np.float64] | None,
@@ -364,7 +366,7 @@ def settle_within_budget(
     gram: NDArray[np.float64] | None,
     state: NDArray[np.float64],
     seed: int,
-    visits: int,
-    updates: int,
-) -> dict[str, Any]: ...
-def random_victim(seed: int, problem: int, update: int, size: int) -> int: ...
+    visits: NDArray[np.int64],
+    updates: NDArray[np.int64],
+) -> tuple[list[dict[str, Any]], int, int]: ...
+def random_victim(seed: int, number: int, size: int) -> int: ...

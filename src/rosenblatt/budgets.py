@@ -1,6 +1,6 @@
 """A support of limited size: which row goes, or is not taken in, when there is no more room.
 
-Each binary problem keeps at most ``max_support`` rows, so memory stays the same on an endless stream:
+All classes share at most ``max_support`` rows, so memory stays the same on an endless stream:
 
 - ``forget``: the oldest row goes, after all coefficients have shrunk so far that little is lost (the Forgetron: Dekel,
   Shalev-Shwartz and Singer, 2008);
@@ -26,17 +26,17 @@ NAMES = ("forget", "project", "random")
 
 
 class KeptRows:
-    """The support of one problem, oldest first: places in the store, coefficients, and what the budget needs."""
+    """The rows that all problems share, oldest first: places in the store, coefficients, and what the budget needs."""
 
-    def __init__(self, budget: str, max_support: int, *, average: bool) -> None:
-        self.max_support, self.size = max_support, 0
+    def __init__(self, budget: str, max_support: int, n_problems: int, *, average: bool) -> None:
+        self.max_support, self.size, self.mistaken = max_support, 0, 0  # mistaken: rows that some problem learned from
         self.columns: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.coefficients: FloatArray = np.zeros(0)
-        self.late: FloatArray | None = np.zeros(0) if average else None  # behind the average (kernels.cpp, update)
+        self.coefficients: FloatArray = np.zeros((n_problems, 0))
+        self.late: FloatArray | None = np.zeros((n_problems, 0)) if average else None  # behind the average
         # forget: the kernel values among the rows; project: the inverse of that matrix. `slots` are its rows.
         self.slots: IntArray | None = None if budget == "random" else np.zeros(0, np.int64)
         self.gram: FloatArray | None = None if budget == "random" else np.zeros((0, 0))
-        self.state: FloatArray = np.zeros(3)  # forget: Q, the number of mistakes, the largest K(x, x) of a mistake
+        self.state: FloatArray = np.zeros(1 + n_problems)  # forget: the largest K(x, x) of a mistake, Q of each problem
 
     def reserve(self, more: int) -> None:
         """Make room for so many rows more, as far as the budget allows, and for one that comes before another goes."""
@@ -44,13 +44,13 @@ class KeptRows:
         if wanted <= old:
             return
         room = min(max(wanted, 2 * old), self.max_support + 1)
-        self.columns, self.coefficients = _longer(self.columns, room), _longer(self.coefficients, room)
-        self.late = None if self.late is None else _longer(self.late, room)
+        added = (0, room - old)
+        self.columns = np.pad(self.columns, added)
+        self.coefficients = np.pad(self.coefficients, ((0, 0), added))
+        self.late = None if self.late is None else np.pad(self.late, ((0, 0), added))
         if self.slots is not None and self.gram is not None:
             self.slots = np.concatenate([self.slots, np.arange(old, room)])
-            gram = np.zeros((room, room))
-            gram[:old, :old] = self.gram
-            self.gram = gram
+            self.gram = np.pad(self.gram, (added, added))
 
     @property
     def ordered_gram(self) -> FloatArray:
@@ -61,14 +61,8 @@ class KeptRows:
         return self.gram[np.ix_(used, used)]
 
 
-def _longer(array: NDArray[Any], room: int) -> NDArray[Any]:
-    longer = np.zeros(room, array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
 class BudgetLearner(KernelLearner):
-    """A kernel perceptron with a support of at most `max_support` rows for each binary problem."""
+    """A kernel perceptron with at most `max_support` support rows, which its binary problems share."""
 
     def __init__(
         self,
@@ -83,24 +77,30 @@ class BudgetLearner(KernelLearner):
     ) -> None:
         super().__init__(n_classes, n_features, kernel=kernel, joint=False, readout=readout)
         self.budget, self.max_support, self.seed = budget, max_support, seed
-        average = readout == "average"
-        self.kept = [KeptRows(budget, max_support, average=average) for _ in range(self.n_problems)]
+        self.kept = KeptRows(budget, max_support, self.n_problems, average=readout == "average")
 
     def settle(
-        self, problem: int, values: NDArray[Any], own: NDArray[np.int32], labels: tuple[Any, ...], rule: _engine.Rule
-    ) -> dict[str, Any]:
-        """Visit the rows of a block; see the engine's `settle_within_budget`."""
-        kept = self.kept[problem]
+        self,
+        values: NDArray[Any],
+        own: NDArray[np.int32],
+        labels: tuple[Any, ...],
+        rule: _engine.Rule,
+        active: NDArray[np.bool_],
+    ) -> list[dict[str, Any]]:
+        """Visit the rows of a block; see the engine's `settle_within_budget`. A log for each problem."""
+        kept = self.kept
         kept.reserve(len(own))
-        log = _engine.settle_within_budget(
+        logs, kept.size, kept.mistaken = _engine.settle_within_budget(
             values,
             *labels,
-            positive=self.positive(problem),
+            positives=np.asarray([self.positive(k) for k in range(self.n_problems)]),
+            active=active,
             rule=rule,
             own_columns=own,
             budget=_engine.Budget[self.budget],
             max_support=kept.max_support,
             size=kept.size,
+            mistaken=kept.mistaken,
             columns=kept.columns,
             coefficients=kept.coefficients,
             late=kept.late,
@@ -108,46 +108,48 @@ class BudgetLearner(KernelLearner):
             gram=kept.gram,
             state=kept.state,
             seed=self.seed,
-            visits=int(self.visits[problem]),
-            updates=int(self.updates[problem]),
+            visits=self.visits,
+            updates=self.updates,
         )
-        kept.size = log["size"]
-        return log
+        return logs
 
+    @property
     def kept_columns(self) -> IntArray:
-        """The places of all rows that some problem keeps."""
-        return np.unique(np.concatenate([kept.columns[: kept.size] for kept in self.kept])).astype(np.int64)
+        """The places of the rows that are kept, oldest first."""
+        return self.kept.columns[: self.kept.size].astype(np.int64)
 
     def rename(self, columns: IntArray) -> None:
         """Row j of the store has become row columns[j]."""
-        for kept in self.kept:
-            kept.columns[: kept.size] = columns[kept.columns[: kept.size]]
+        self.kept.columns[: self.kept.size] = columns[self.kept_columns]
 
     def tidy(self) -> IntArray:
-        """Forget the rows of the store that no problem keeps; where each row is now, or −1."""
-        used = self.kept_columns()
+        """Forget the rows of the store that are not kept; where each row is now, or −1."""
+        used = np.sort(self.kept_columns)
         columns = np.full(len(self.support_ids), -1, np.int64)
         columns[used] = np.arange(len(used))
         self.rename(columns)
         self.keep_support(used)
         return columns
 
+    def _sums_of_rows(self) -> tuple[FloatArray, FloatArray]:
+        """The coefficients of the kept rows, oldest first, and what to divide scores by."""
+        kept, visits = self.kept, self.visits.astype(np.float64)
+        mine = kept.coefficients[:, : kept.size]
+        if kept.late is None or not visits.all():
+            return mine, np.ones(self.n_vectors)
+        return visits[:, np.newaxis] * mine - kept.late[:, : kept.size], visits
+
     def coefficients(self) -> tuple[FloatArray, FloatArray]:
         """The coefficient of each support row (columns) in each vector, and what to divide scores by."""
+        sums, divisors = self._sums_of_rows()
         coefficients = np.zeros((self.n_vectors, len(self.support_ids)))
-        divisors = np.ones(self.n_vectors)
-        for k, kept in enumerate(self.kept):
-            mine, visits = kept.coefficients[: kept.size], int(self.visits[k])
-            if kept.late is not None and visits:
-                mine, divisors[k] = visits * mine - kept.late[: kept.size], visits
-            coefficients[k, kept.columns[: kept.size]] = mine
+        coefficients[:, self.kept_columns] = sums
         return coefficients, divisors
 
     def terms(self) -> list[tuple[slice, NDArray[np.int32], FloatArray, dict[str, Any]]]:
         """What to add up, the oldest row first, as learning does."""
-        sums, _ = self.coefficients()
-        rows = [kept.columns[: kept.size] for kept in self.kept]
-        return [(slice(k, k + 1), mine, sums[k, mine], {}) for k, mine in enumerate(rows)]
+        sums, rows = self._sums_of_rows()[0], self.kept.columns[: self.kept.size]
+        return [(slice(k, k + 1), rows, np.ascontiguousarray(mine), {}) for k, mine in enumerate(sums)]
 
     # Going back, and plain arrays ------------------------------------------------------------------------------------
 
@@ -159,37 +161,32 @@ class BudgetLearner(KernelLearner):
         """Take back a snapshot."""
         self.take_arrays(best[0])
 
-    def _mistakes_to_arrays(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {
-            "kept_of_problem": np.asarray([kept.size for kept in self.kept], np.int64),
-            "kept_row": np.concatenate([kept.columns[: kept.size] for kept in self.kept]),
-            "kept_coefficient": np.concatenate([kept.coefficients[: kept.size] for kept in self.kept]),
-            "kept_state": np.stack([kept.state for kept in self.kept]),
-            "kept_gram": np.concatenate([kept.ordered_gram.reshape(-1) for kept in self.kept]),
-            "seed": np.asarray([self.seed], np.int64),
-        }
-        if self.readout == "average":
-            late = [kept.late[: kept.size] for kept in self.kept if kept.late is not None]
-            arrays["kept_late"] = np.concatenate(late)
-        return arrays
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state, as arrays with names."""
         self.tidy()
         return super().to_arrays()
 
+    def _mistakes_to_arrays(self) -> dict[str, NDArray[Any]]:
+        kept = self.kept
+        arrays: dict[str, NDArray[Any]] = {
+            "kept_row": kept.columns[: kept.size],
+            "kept_coefficient": kept.coefficients[:, : kept.size],
+            "kept_state": kept.state,
+            "kept_gram": kept.ordered_gram,
+            "kept_mistaken": np.asarray([kept.mistaken], np.int64),
+            "seed": np.asarray([self.seed], np.int64),
+        }
+        return arrays if kept.late is None else arrays | {"kept_late": kept.late[:, : kept.size]}
+
     def _take_mistakes(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self.seed = int(arrays["seed"][0])
-        first = entry = 0
-        for k, size in enumerate(arrays["kept_of_problem"].tolist()):
-            kept = KeptRows(self.budget, self.max_support or 0, average=self.readout == "average")
-            kept.reserve(size)
-            self.kept[k], kept.size, mine = kept, size, slice(first, first + size)
-            kept.columns[:size], kept.coefficients[:size] = arrays["kept_row"][mine], arrays["kept_coefficient"][mine]
-            kept.state[:] = arrays["kept_state"][k]
-            if kept.late is not None:
-                kept.late[:size] = arrays["kept_late"][mine]
-            if kept.gram is not None:
-                kept.gram[:size, :size] = arrays["kept_gram"][entry : entry + size * size].reshape(size, size)
-                entry += size * size
-            first += size
+        size = len(arrays["kept_row"])
+        average = self.readout == "average"
+        kept = self.kept = KeptRows(self.budget, self.max_support or 0, self.n_problems, average=average)
+        kept.reserve(size)
+        kept.size, kept.mistaken, self.seed = size, int(arrays["kept_mistaken"][0]), int(arrays["seed"][0])
+        kept.columns[:size], kept.coefficients[:, :size] = arrays["kept_row"], arrays["kept_coefficient"]
+        kept.state[:] = arrays["kept_state"]
+        if kept.late is not None:
+            kept.late[:, :size] = arrays["kept_late"]
+        if kept.gram is not None:
+            kept.gram[:size, :size] = arrays["kept_gram"]

@@ -17,7 +17,7 @@ _SHARED = {"visits", "updates", "converged", "mistakes_per_pass", "gamma"}
 _SUPPORT = {"support_codes", "support_numbers", "rows_seen"}
 _ROWS = {"support_values", "support_columns", "support_starts", "support_dense"}
 _MISTAKES = {"mistakes_of_problem"} | {f"mistake_{name}" for name in ("row", "visit", "step", "up", "down")}
-_KEPT = {"kept_of_problem", "kept_row", "kept_coefficient", "kept_state", "kept_gram", "seed"}
+_KEPT = {"kept_row", "kept_coefficient", "kept_state", "kept_gram", "kept_mistaken", "seed"}
 
 
 def check_kernel_tensors(
@@ -79,17 +79,12 @@ def _check_support(tensors: Tensors, n_classes: int, d: int, *, precomputed: boo
 def _check_kept(
     tensors: Tensors, n_problems: int, n_support: int, max_support: int, *, with_gram: bool, average: bool
 ) -> None:
-    _counts(tensors, "kept_of_problem", (n_problems,))
-    _counts(tensors, "seed", (1,))
-    sizes = tensors["kept_of_problem"].tolist()
-    require(max(sizes) <= max_support, "a problem keeps more rows than max_support")
-    rows = _checked(tensors, "kept_row", (sum(sizes),), np.int32)
-    require(((rows >= 0) & (rows < n_support)).all(), "kept_row has a row that is not in the support")
+    rows = _checked(tensors, "kept_row", (n_support,), np.int32)
+    require(n_support <= max_support, "it keeps more rows than max_support")
+    require((np.sort(rows) == np.arange(n_support)).all(), "kept_row does not have each row of the support once")
     for name in ("kept_coefficient", *(("kept_late",) if average else ())):
-        _checked(tensors, name, rows.shape, np.float64)
-    _checked(tensors, "kept_state", (n_problems, 3), np.float64)
-    _checked(tensors, "kept_gram", (sum(size * size for size in sizes) if with_gram else 0,), np.float64)
-    first = 0
-    for size in sizes:
-        require(len(np.unique(rows[first : first + size])) == size, "a problem keeps a row twice")
-        first += size
+        _checked(tensors, name, (n_problems, n_support), np.float64)
+    _checked(tensors, "kept_state", (n_problems + 1,), np.float64)
+    _checked(tensors, "kept_gram", (n_support, n_support) if with_gram else (0, 0), np.float64)
+    _counts(tensors, "kept_mistaken", (1,))
+    _counts(tensors, "seed", (1,))

@@ -143,12 +143,16 @@ class Run:
         for k in np.flatnonzero(started):
             self.histories[k].append(int(self.mistakes[k]))
         if self.error is None:
-            clean = self.in_pass & (self.mistakes == 0)
+            clean = self.clean()
             self.converged |= clean
             self.active &= ~clean
         self.passes += int(started.any())
         if self.progress:
             self.progress.end_of_pass(int(self.mistakes.sum()))
+
+    def clean(self) -> NDArray[np.bool_]:
+        """Which problems have made a whole pass without a mistake, and are at rest."""
+        return np.asarray(self.in_pass & (self.mistakes == 0))
 
     def _order(self) -> IntArray:
         if not self.choices.shuffle:
@@ -356,6 +360,10 @@ class _BudgetRun(Run):
 
     learner: BudgetLearner
 
+    def clean(self) -> NDArray[np.bool_]:
+        """All or none: the rows are shared, and a mistake of one problem can change the others."""
+        return np.asarray(self.in_pass & (not self.mistakes.any()))
+
     def visit(self, order: IntArray) -> None:
         """Score a block against the support and itself, then visit its rows one after the other."""
         first = 0
@@ -365,9 +373,9 @@ class _BudgetRun(Run):
             values = self._values(ids)
             places, n = self.places[ids], len(self.learner.support_ids)
             own = np.where(places >= 0, places, n + np.arange(len(ids))).astype(np.int32)
+            logs = self.learner.settle(values, own, self.labels(ids), self.rule, self.in_pass)
             for k in np.flatnonzero(self.in_pass).tolist():
-                log = self.learner.settle(k, values, own, self.labels(ids), self.rule)
-                self.note(k, ids, log)
+                self.note(k, ids, logs[k])
             self._renew_support(ids)
 
     def _values(self, ids: IntArray) -> NDArray[Any]:
@@ -381,7 +389,7 @@ class _BudgetRun(Run):
     def _renew_support(self, ids: IntArray) -> None:
         """Store the rows of the block that are kept; now and then, forget those that no problem keeps any more."""
         learner = self.learner
-        before, kept = len(learner.support_ids), learner.kept_columns()
+        before, kept = len(learner.support_ids), np.sort(learner.kept_columns)
         new = kept[kept >= before]
         rows = ids[new - before]
         self.places[rows] = learner.add_support(self.rows, rows, self.examples.codes[rows])

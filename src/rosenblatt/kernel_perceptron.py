@@ -63,12 +63,12 @@ class KernelPerceptron(MistakeDrivenClassifier):
     max_updates : int, optional
         At most so many updates of each binary problem (note 000's K).
     max_support : int, optional
-        At most so many support rows of each binary problem, so that memory stays the same on an endless stream. Needs
+        At most so many support rows, which all classes share, so that memory stays the same on an endless stream. Needs
         ``readout="last"``, or with ``budget="project"`` also "average".
     budget : {"project", "forget", "random"}, default "project"
         What happens at a mistake when there are ``max_support`` rows: it is projected onto them (Projectron), the
         oldest goes after all have shrunk (Forgetron), or one drawn by lot goes. The first two keep a matrix of
-        ``max_support``² numbers for each problem.
+        ``max_support``² numbers.
     tol : float, optional
         Stop after ``n_iter_no_change`` passes that did not lower the loss by ``tol`` a row.
     shuffle : bool, default True
@@ -331,7 +331,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
                 self.readout == "vote" or (self.readout == "average" and self.budget != "project"),
                 last + (", or budget='project' for an average" if self.readout == "average" else ""),
             ),
-            "multi_class": (self.multi_class == "joint", "a budget is that of a binary problem: set multi_class='ovr'"),
+            "multi_class": (self.multi_class == "joint", "a budget is that of binary problems: set multi_class='ovr'"),
             "restart": (self.restart, "the scores of all rows would have to be kept: set restart=False"),
             "early_stopping": (self.early_stopping, "the rows of the best vector may be gone: watch scores yourself"),
         }

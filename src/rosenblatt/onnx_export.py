@@ -121,8 +121,8 @@ def _require_linear(model: Any) -> None:
         )
     if name == "KernelPerceptron":
         raise InputError(
-            "a KernelPerceptron is not linear in its features, and ONNX has no operator for its votes: put the features "
-            "of the kernel before a Perceptron (sklearn.kernel_approximation.Nystroem), and export both"
+            "a KernelPerceptron is not linear in its features, and ONNX has no operator for its votes: put the "
+            "features of the kernel before a Perceptron (sklearn.kernel_approximation.Nystroem), and export both"
         )
     if name is None:
         raise InputError(f"to_onnx takes a linear model of rosenblatt, got {type(model).__name__}")

@@ -389,20 +389,16 @@ def expansion(terms: Terms, kernel: Kernel, x: Vector) -> float:
 class KernelRun:
     """As `Run`, for w = Σ step Φ(z); the vector after mistake k has the first k terms."""
 
-    terms: list[tuple[Vector, float]]  # what predicts; without a budget: all mistakes with their steps
+    terms: list[tuple[Vector, float]]
     mistakes: list[tuple[int, int]]
     survival: list[int]
     mistakes_per_pass: list[int]
     converged: bool
 
 
-Learned = Callable[[list[tuple[Vector, float]], Vector, float], None]  # changes the terms after a mistake
-
-
 def kernel_perceptron(
     X: Rows, y: Labels, kernel: Kernel, *, tie: Tie = "mistake", order: Order = None, restart: bool = False,
     max_iter: Limit = None, max_updates: Limit = None, eta0: float = 1, weights: Vector | None = None,
-    learn: Learned | None = None,
 ) -> KernelRun:  # fmt: skip
     """The perceptron on features Φ(x), known only by their products K(z, x) (Freund and Schapire, 1999).
 
@@ -417,9 +413,7 @@ def kernel_perceptron(
 
     def visit(i: int) -> bool:
         mistake = is_mistake(expansion(terms, kernel, X[i]), y[i], tie)
-        if mistake and learn:
-            learn(terms, X[i], rates[i] * y[i])
-        elif mistake:
+        if mistake:
             terms.append((X[i], rates[i] * y[i]))
         return mistake
 
@@ -469,43 +463,93 @@ def joint_kernel_scores(
     return [sum(part * ((k == up) - (k == down)) for part, up, down in parts) for k in range(n_classes)]
 
 
-# ---- Kernels with a support of limited size: `learn` for `kernel_perceptron` ----
-def _known(terms: list[tuple[Vector, float]], x: Vector, step: float) -> bool:
-    """A row that is kept already only changes its coefficient."""
-    for t, (z, a) in enumerate(terms):
-        if z is x:
-            terms[t] = (z, a + step)
-            return True
-    return False
+# ---- Kernels with a support of limited size ----
+@dataclass
+class Kept:
+    """Support rows that several binary problems share, oldest first, with their coefficients in each."""
+
+    rows: list[Vector]
+    coefficients: list[list[float]]  # of each problem
+
+    def score(self, k: int, kernel: Kernel, x: Vector) -> float:
+        """f(x) of problem k, in the order of the rows."""
+        return sum(a * kernel(z, x) for a, z in zip(self.coefficients[k], self.rows))
+
+    def append(self, x: Vector, steps: Vector) -> None:
+        """One row more, with the step of each problem (0 where it was no mistake)."""
+        self.rows.append(x)
+        for a, step in zip(self.coefficients, steps):
+            a.append(step)
+
+    def drop(self, t: int) -> None:
+        """One row less, for all problems."""
+        del self.rows[t]
+        for a in self.coefficients:
+            del a[t]
 
 
-def forgetron(kernel: Kernel, B: int, eta0: float = 1) -> Learned:
+# What becomes of a row with the steps of all problems; a row that is kept already has changed its coefficients.
+Budget = Callable[[Kept, Vector, Vector, bool], None]
+
+
+def budget_perceptron(
+    X: Rows, Y: Sequence[Labels], kernel: Kernel, budget: Budget, *, tie: Tie = "mistake", order: Order = None,
+    max_iter: Limit = None, eta0: float = 1, weights: Vector | None = None,
+) -> tuple[Kept, list[list[int]], list[int], bool]:  # fmt: skip
+    """Kernel perceptrons, one for each list of labels, on shared rows. Each row is visited by all, then learned.
+
+    Returns what is kept, the rows that each problem was mistaken on, how many rows some problem was mistaken on in each
+    pass, and whether the last pass had none. A row that is kept already only changes its coefficients.
+    """
+    rates = [eta0 if weights is None else eta0 * weights[i] for i in range(len(X))]
+    kept, mistakes = Kept([], [[] for _ in Y]), [list[int]() for _ in Y]
+
+    def visit(i: int) -> bool:
+        wrong = [is_mistake(kept.score(k, kernel, X[i]), y[i], tie) for k, y in enumerate(Y)]
+        steps = [rates[i] * y[i] if mistake else 0 for mistake, y in zip(wrong, Y)]
+        known = [t for t, z in enumerate(kept.rows) if z is X[i]]
+        for k, mistake in enumerate(wrong):
+            mistakes[k] += [i] * mistake
+            for t in known:
+                kept.coefficients[k][t] += steps[k]
+        if any(wrong):
+            budget(kept, X[i], steps, bool(known))
+        return any(wrong)
+
+    _, _, per_pass, converged = _passes(visit, rates, order, False, max_iter, None)
+    return kept, mistakes, per_pass, converged
+
+
+def forgetron(kernel: Kernel, B: int, eta0: float = 1) -> Budget:
     """At most B rows: the oldest goes, after all have shrunk (Dekel, Shalev-Shwartz, Singer 2008, self-tuned).
 
     They shrink by the largest φ <= 1 with Ψ(φσ, φμ) + Q <= 15/32 M: σ is the size of the oldest coefficient, μ = y f(z)
-    of its row, M counts the mistakes, Q adds up what Ψ(σ, μ) = σ² + 2σ - 2σμ was. The paper has K(x, x) <= 1: other
-    kernels are divided by the largest K(x, x) of a mistake so far.
+    of its row, M counts the rows that were mistaken, Q adds up what Ψ(σ, μ) = σ² + 2σ - 2σμ was. The paper has
+    K(x, x) <= 1: other kernels are divided by the largest K(x, x) of a mistake. Problems that share rows have a Q each.
     """
-    Q, M, largest = 0.0, 0.0, 0.0
+    Q: dict[int, float] = {}
+    M, largest = 0, 0.0
 
-    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
-        nonlocal Q, M, largest
+    def take_in(kept: Kept, x: Vector, steps: Vector, known: bool) -> None:
+        nonlocal M, largest
         M, largest = M + 1, max(largest, kernel(x, x))
-        if not _known(terms, x, step):
-            terms.append((x, step))
-        if len(terms) > B:
-            z, a = terms[0]
-            sigma, score = abs(a) / eta0, expansion(terms, kernel, z)
-            mu = (-score if a < 0 else score) / (eta0 * (largest or 1))
-            p, q, c = sigma * sigma - 2 * sigma * mu, 2 * sigma, Q - 15 / 32 * M
-            phi = 1.0 if p + q + c <= 0 else -2 * c / (q + math.sqrt(max(0.0, q * q - 4 * p * c)))
-            Q += phi * (p * phi + q)
-            terms[:] = [(z, phi * a) for z, a in terms[1:]]
+        if not known:
+            kept.append(x, steps)
+        if len(kept.rows) > B:
+            for k, a in enumerate(kept.coefficients):
+                spent = Q.get(k, 0.0)
+                sigma, score = abs(a[0]) / eta0, kept.score(k, kernel, kept.rows[0])
+                mu = (-score if a[0] < 0 else score) / (eta0 * (largest or 1))
+                p, q, c = sigma * sigma - 2 * sigma * mu, 2 * sigma, spent - 15 / 32 * M
+                phi = 1.0 if p + q + c <= 0 else -2 * c / (q + math.sqrt(max(0.0, q * q - 4 * p * c)))
+                Q[k] = spent + phi * (p * phi + q)
+                a[:] = [phi * value for value in a]
+            kept.drop(0)
 
-    return learn
+    return take_in
 
 
-def projectron(kernel: Kernel, B: int, in_span: float = 1e-4) -> Learned:
+def projectron(kernel: Kernel, B: int, in_span: float = 1e-4) -> Budget:
     """At most B rows: a mistake near their span, or one too many, is projected onto them (Orabona et al. 2009).
 
     The projection has the coefficients K⁻¹ k; the inverse grows with each row that is taken in. The squared distance
@@ -513,38 +557,39 @@ def projectron(kernel: Kernel, B: int, in_span: float = 1e-4) -> Learned:
     """
     inverse: list[list[float]] = []
 
-    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
-        if _known(terms, x, step):
+    def take_in(kept: Kept, x: Vector, steps: Vector, known: bool) -> None:
+        if known:
             return
-        k, square = [kernel(z, x) for z, _ in terms], kernel(x, x)
+        k, square = [kernel(z, x) for z in kept.rows], kernel(x, x)
         projection = [sum((row[t] * p for row, p in zip(inverse, k)), 0.0) for t in range(len(k))]
         distance = square
         for p, q in zip(k, projection):
             distance -= p * q
-        if len(terms) == B or not distance > in_span * square:
-            terms[:] = [(z, a + step * p) for (z, a), p in zip(terms, projection)]
+        if len(k) == B or not distance > in_span * square:
+            for a, step in zip(kept.coefficients, steps):
+                a[:] = [value + step * p for value, p in zip(a, projection)]
             return
         for row, p in zip(inverse, projection):
             row[:] = [r + p / distance * q for r, q in zip(row, projection)] + [-p / distance]
         inverse.append([-p / distance for p in projection] + [1 / distance])
-        terms.append((x, step))
+        kept.append(x, steps)
 
-    return learn
+    return take_in
 
 
-def random_budget(B: int, victim: Callable[[int, int], int]) -> Learned:
-    """At most B rows: ``victim(update, B)`` says which goes (Cavallanti, Cesa-Bianchi, Gentile 2007)."""
-    updates = 0
+def random_budget(B: int, victim: Callable[[int, int], int]) -> Budget:
+    """At most B rows: ``victim(mistaken rows so far, B)`` says which goes (Cavallanti et al. 2007)."""
+    mistaken = 0
 
-    def learn(terms: list[tuple[Vector, float]], x: Vector, step: float) -> None:
-        nonlocal updates
-        if not _known(terms, x, step):
-            if len(terms) == B:
-                del terms[victim(updates, B)]
-            terms.append((x, step))
-        updates += 1
+    def take_in(kept: Kept, x: Vector, steps: Vector, known: bool) -> None:
+        nonlocal mistaken
+        if not known:
+            if len(kept.rows) == B:
+                kept.drop(victim(mistaken, B))
+            kept.append(x, steps)
+        mistaken += 1
 
-    return learn
+    return take_in
 
 
 # ---- Geometry ----
