@@ -1,6 +1,8 @@
 """A KernelPerceptron that was saved and loaded is the same model; a forged file is refused."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -56,6 +58,58 @@ def test_a_loaded_model_predicts_and_goes_on_to_the_bit(way, kind, rows, tmp_pat
             one.partial_fit(rows[::-1], y[::-1])
         one.set_params(warm_start=True, max_iter=2).fit(rows, y)
     assert_same(model, loaded, rows)
+
+
+@pytest.mark.parametrize("rows", [X, X32, X_SPARSE], ids=["float64", "float32", "sparse"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_without_scikit_learn_predicts_the_same(kind, rows, tmp_path):
+    model = fitted(kind, rows)
+    rb.save(model, tmp_path / "model")
+    trained = rb.load_trained(tmp_path / "model")
+    np.testing.assert_array_equal(trained.decision_function(rows), model.decision_function(rows))
+    assert trained.predict(rows).tolist() == model.predict(rows).tolist()
+    facts = ("n_features_in_", "n_iter_", "n_updates_", "converged_", "separates_")
+    assert [getattr(trained, name) for name in facts] == [getattr(model, name) for name in facts]
+    for name in ("coef_", "intercept_"):
+        with pytest.raises(AttributeError, match=f"a KernelPerceptron has no {name}"):
+            getattr(trained, name)
+    with pytest.raises(InputError, match="only what predicts of a KernelPerceptron: load_model has all of it"):
+        trained.to_estimator()
+
+
+@pytest.mark.parametrize("tie", ["mistake", "positive", "negative"])
+def test_ties_are_decided_alike_without_scikit_learn(tie, tmp_path):
+    rows, labels = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]]), np.array([0, 1, 0, 1])
+    for joint in ("ovr", "joint"):
+        model = rb.KernelPerceptron(kernel="linear", tie=tie, multi_class=joint, readout="last", max_iter=1)
+        model.fit(rows, labels if joint == "ovr" else [0, 1, 2, 1])
+        rb.save(model, tmp_path / "model")
+        points = np.vstack([rows, np.zeros((1, 2)), [[0.0, 0.0]]])
+        assert rb.load_trained(tmp_path / "model").predict(points).tolist() == model.predict(points).tolist()
+
+
+def test_features_that_were_never_seen_count_nothing(tmp_path):
+    """Also in ‖z − x‖², where they would."""
+    rb.save(model := fitted("last, rbf", X_SPARSE), tmp_path / "model")
+    wide = sp.hstack([X_SPARSE, sp.csr_array(np.ones((90, 2)))], format="csr")
+    trained = rb.load_trained(tmp_path / "model")
+    np.testing.assert_array_equal(trained.decision_function(wide), model.decision_function(X_SPARSE))
+    with pytest.raises(InputError, match="X has 7 features, but the model has learned from 5"):
+        trained.predict(wide.toarray())
+
+
+def test_predicting_needs_no_scikit_learn(tmp_path):
+    rb.save(fitted("vote"), tmp_path / "model")
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
+    code = (
+        "import sys; from rosenblatt.command_line import main\n"
+        "sys.argv[1:] = ['predict', 'model', 'rows.csv', '-o', 'labels']\n"
+        "try: main()\n"
+        "finally: assert not {'sklearn', 'scipy'} & set(sys.modules), 'imported'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "labels").read_text().split() == [str(label) for label in fitted("vote").predict(X)]
 
 
 def test_a_precomputed_kernel_comes_back(tmp_path):
@@ -142,8 +196,12 @@ FORGERIES = [
 
 @pytest.mark.parametrize(("kind", "change", "message"), FORGERIES, ids=[f"{k}: {m}" for k, _, m in FORGERIES])
 def test_a_forged_file_is_refused(kind, change, message, contents, folder):
+    content = forged(contents[kind], change)
     with pytest.raises(ModelFileError, match=message):
-        load_bytes(forged(contents[kind], change), folder)
+        load_bytes(content, folder)
+    (folder / "forged").write_bytes(content)
+    with pytest.raises(ModelFileError, match=message):
+        rb.load_trained(folder / "forged")
 
 
 @given(

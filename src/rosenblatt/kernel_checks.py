@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from rosenblatt.errors import InputError
+from rosenblatt.expansions import KernelLearner
+from rosenblatt.kernel_parameters import LIMITS, check_kernel_parameters, new_learner
 from rosenblatt.model_checks import (
     Tensors,
     _check_mistakes,
     _checked,
     _counts,
     _require_names,
+    checked_parts,
+    classes_of,
+    damaged,
+    readable_parameters,
     require,
+    short,
 )
+
+PARAMETERS = {*LIMITS, "kernel", "random_state", "class_weight"}
 
 _SHARED = {"visits", "updates", "converged", "mistakes_per_pass", "gamma"}
 _SUPPORT = {"support_codes", "support_numbers", "rows_seen"}
@@ -20,18 +32,25 @@ _MISTAKES = {"mistakes_of_problem"} | {f"mistake_{name}" for name in ("row", "vi
 _KEPT = {"kept_row", "kept_coefficient", "kept_state", "kept_gram", "kept_mistaken", "seed"}
 
 
-def check_kernel_tensors(
-    tensors: Tensors,
-    n_classes: int,
-    d: int,
-    *,
-    joint: bool,
-    precomputed: bool,
-    max_support: int | None,
-    budget: str,
-    average: bool,
-) -> None:
-    """Check that exactly the arrays of such a model are there, and that they fit together."""
+def check_kernel_model(state: dict[str, Any], tensors: Tensors) -> tuple[dict[str, Any], KernelLearner]:
+    """Check a kernel perceptron in a file without scikit-learn: its parts, as `check_trained` has them, and itself."""
+    arrays = dict(tensors)
+    values, classes, d = readable_parameters(state, PARAMETERS), classes_of(state, arrays), state["n_features_in_"]
+    try:
+        check_kernel_parameters(state["estimator"], values)
+    except (InputError, KeyError) as error:
+        raise damaged(short(error)) from None
+    joint = values["multi_class"] == "joint" and len(classes) > 2
+    check_kernel_tensors(arrays, values, len(classes), d, joint=joint)
+    learner = new_learner(values, len(classes), d, gamma=float(arrays["gamma"][0]))
+    learner.take_arrays(arrays)
+    return checked_parts(state, values, classes, arrays), learner
+
+
+def check_kernel_tensors(tensors: Tensors, values: dict[str, Any], n_classes: int, d: int, *, joint: bool) -> None:
+    """Check that exactly the arrays of a model with these parameters are there, and that they fit together."""
+    precomputed, average = values["kernel"] == "precomputed", values["readout"] == "average"
+    max_support, budget = values["max_support"], values["budget"]
     expected = _SHARED | _SUPPORT | ({"support_ids"} if precomputed else _ROWS)
     expected |= _MISTAKES if max_support is None else _KEPT | ({"kept_late"} if average else set())
     _require_names(tensors, expected)

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import copy
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import budgets, inputs, kernel_learning, kernels
+from rosenblatt import inputs, kernel_learning, kernels
 from rosenblatt.budgets import BudgetLearner
 from rosenblatt.errors import InputError
 from rosenblatt.expansions import KernelLearner
-from rosenblatt.inputs import FloatArray, IntArray, Limit, integer, number
+from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.kernel_checks import check_kernel_tensors
+from rosenblatt.kernel_parameters import check_kernel_parameters, new_learner
 from rosenblatt.learning import Readout
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
-from rosenblatt.perceptron_parameters import LIMITS as SHARED_LIMITS
-
-LIMITS: dict[str, Limit] = {
-    "degree": integer(1),
-    "gamma": Limit(
-        choices=("auto", "scale"),
-        kind=Real,
-        low=0,
-        open_low=True,
-        high=float(np.finfo(np.float64).max),
-        words="'auto', 'scale' or a finite number above 0",
-    ),
-    "coef0": number(-float(np.finfo(np.float64).max), high=float(np.finfo(np.float64).max)),
-    "readout": Limit(choices=("vote", "average", "last")),
-    "max_support": integer(1, none=True),
-    "budget": Limit(choices=budgets.NAMES),
-} | {name: limit for name, limit in SHARED_LIMITS.items() if name not in ("penalty", "fit_intercept")}
 
 
 class KernelPerceptron(MistakeDrivenClassifier):
@@ -266,23 +249,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
         return self._learner_with(len(classes), n_features, gamma, self._seed())
 
     def _learner_with(self, n_classes: int, n_features: int, gamma: float, seed: int = 0) -> KernelLearner:
-        kernel = kernels.kernel_of(self.kernel, degree=int(self.degree), gamma=gamma, coef0=float(self.coef0))
-        learner: KernelLearner
-        if self.max_support is None:
-            joint = self.multi_class == "joint"
-            learner = KernelLearner(n_classes, n_features, kernel=kernel, joint=joint, readout=self._readout)
-        else:
-            learner = BudgetLearner(
-                n_classes,
-                n_features,
-                kernel=kernel,
-                readout=self._readout,
-                budget=self.budget,
-                max_support=int(self.max_support),
-                seed=seed,
-            )
-        learner.gamma = gamma
-        return learner
+        return new_learner(self.get_params(deep=False), n_classes, n_features, gamma=gamma, seed=seed)
 
     def _learner_of(self, arrays: dict[str, NDArray[Any]]) -> Any:
         learner = self._learner_with(len(self.classes_), self.n_features_in_, float(arrays["gamma"][0]))
@@ -291,16 +258,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
 
     def _check_arrays(self, arrays: dict[str, NDArray[Any]], *, joint: bool) -> None:
         """For whoever reads a model file."""
-        check_kernel_tensors(
-            arrays,
-            len(self.classes_),
-            self.n_features_in_,
-            joint=joint,
-            precomputed=self.kernel == "precomputed",
-            max_support=self.max_support,
-            budget=self.budget,
-            average=self.readout == "average",
-        )
+        check_kernel_tensors(arrays, self.get_params(deep=False), len(self.classes_), self.n_features_in_, joint=joint)
 
     @property
     def _readout(self) -> Readout:  # type: ignore[override]
@@ -310,36 +268,8 @@ class KernelPerceptron(MistakeDrivenClassifier):
     # Parameters -----------------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        name, values = type(self).__name__, self.get_params(deep=False)
-        if not (callable(self.kernel) or (isinstance(self.kernel, str) and self.kernel in kernels.NAMES)):
-            allowed = " or ".join(map(repr, kernels.NAMES))
-            raise InputError(
-                f"The 'kernel' parameter of {name} must be {allowed} or a function of two sets of rows. "
-                f"Got {self.kernel!r} instead"
-            )
-        inputs.check_parameters(name, values, LIMITS)
+        check_kernel_parameters(type(self).__name__, self.get_params(deep=False))
         self._check_order()
-        if self.max_support is not None:
-            self._check_budget()
-
-    def _check_budget(self) -> None:
-        last = "a row that is dropped is forgotten in every vector: set readout='last'"
-        if self.budget == "project":
-            last = "its vectors cannot all be kept: set readout='average' or 'last'"
-        why = {
-            "readout": (
-                self.readout == "vote" or (self.readout == "average" and self.budget != "project"),
-                last + (", or budget='project' for an average" if self.readout == "average" else ""),
-            ),
-            "multi_class": (self.multi_class == "joint", "a budget is that of binary problems: set multi_class='ovr'"),
-            "restart": (self.restart, "the scores of all rows would have to be kept: set restart=False"),
-            "early_stopping": (self.early_stopping, "the rows of the best vector may be gone: watch scores yourself"),
-        }
-        for name, (used, reason) in why.items():
-            if used:
-                raise InputError(
-                    f"{name}={getattr(self, name)!r} does not work with max_support={self.max_support}: {reason}"
-                )
 
     def _check_streaming(self) -> None:
         super()._check_streaming()

@@ -117,7 +117,7 @@ def assemble(state: dict[str, Any], tensors: Tensors) -> Any:
     """The model, after everything in it has been checked, each thing against the others."""
     model = _with_parameters(state)
     arrays = dict(tensors)
-    model.classes_ = _classes(state, arrays)
+    model.classes_ = classes_of(state, arrays)
     model.n_features_in_ = state["n_features_in_"]
     names = _names(state)
     if names is not None:
@@ -145,9 +145,16 @@ def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
     if state["estimator"] in MARGINS:
         return _check_margins(state, dict(tensors))
     arrays = dict(tensors)
-    classes, parameters, d = _classes(state, arrays), _parameters(state), state["n_features_in_"]
+    classes, parameters, d = classes_of(state, arrays), _parameters(state), state["n_features_in_"]
     joint = parameters["multi_class"] == "joint" and len(classes) > 2
     _check_tensors(arrays, len(classes), d, joint=joint, readout=READOUTS[state["estimator"]])
+    return checked_parts(state, parameters, classes, arrays)
+
+
+def checked_parts(
+    state: dict[str, Any], parameters: dict[str, Any], classes: NDArray[Any], arrays: Tensors
+) -> dict[str, Any]:
+    """The parts of a perceptron whose arrays are right, under the names of a `TrainedModel`."""
     mistakes = arrays.pop("mistakes_per_pass")
     require(state["n_iter_"] == len(mistakes), "n_iter_ is not the number of its passes")
     trained = "training" in state
@@ -156,7 +163,7 @@ def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         "parameters": parameters,
         "classes": classes,
         "arrays": arrays,
-        "n_features": d,
+        "n_features": state["n_features_in_"],
         "mistakes_per_pass": mistakes,
         "converged": state["converged_"],
         "separates": state["separates_"],
@@ -169,7 +176,7 @@ def check_trained(state: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
 
 def _check_margins(state: dict[str, Any], arrays: Tensors) -> dict[str, Any]:
     """The same of a margin classifier: its hyperplanes as the vectors of a perceptron, which predict alike."""
-    classes = _classes(state, arrays)
+    classes = classes_of(state, arrays)
     found = SimpleNamespace(classes_=classes, n_features_in_=state["n_features_in_"], _keep_certificates=lambda each: 0)
     _restore_margins(found, state, arrays)
     k, d = found.coef_.shape
@@ -195,7 +202,7 @@ def _check_margins(state: dict[str, Any], arrays: Tensors) -> dict[str, Any]:
 
 
 def _parameters(state: dict[str, Any]) -> dict[str, Any]:
-    values = _readable(state)
+    values = readable_parameters(state)
     try:
         inputs.check_parameters(state["estimator"], values, LIMITS)
     except (InputError, KeyError) as error:
@@ -251,7 +258,7 @@ def _restore_learner(model: Any, state: dict[str, Any], arrays: Tensors) -> None
 def _with_parameters(state: dict[str, Any]) -> Any:
     name = state["estimator"]
     estimator = getattr(importlib.import_module(HOMES[name]), name)
-    values = _readable(state, set(estimator().get_params(deep=False)))
+    values = readable_parameters(state, set(estimator().get_params(deep=False)))
     model = estimator(**values)
     try:
         model._check_parameters()
@@ -262,7 +269,7 @@ def _with_parameters(state: dict[str, Any]) -> Any:
     return model
 
 
-def _readable(state: dict[str, Any], known: set[str] = _PARAMETERS) -> dict[str, Any]:
+def readable_parameters(state: dict[str, Any], known: set[str] = _PARAMETERS) -> dict[str, Any]:
     """The parameters, of which this version must know each, as Python has them."""
     values = dict(state["parameters"])
     unknown = values.keys() - known
@@ -296,7 +303,7 @@ def _class_weight(stored: Any) -> Any:
     return weights
 
 
-def _classes(state: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
+def classes_of(state: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
     """The classes, strictly ascending: numbers from an array, strings and objects from the JSON."""
     labels, dtype = state["classes_"], state["classes_dtype"]
     if labels is None:

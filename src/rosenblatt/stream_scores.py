@@ -11,6 +11,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.learning import Learner, joint_predicted
 from rosenblatt.row_batches import RowBatch
+from rosenblatt.row_forms import sparse_rows
 
 _LANES = 8
 
@@ -47,6 +48,22 @@ class Scorer:
             return joint_predicted(scores, self.tie if self.learner.joint else "mistake")
         side = scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0
         return side.astype(np.int64)
+
+
+class ExpansionScorer(Scorer):
+    """The same for a kernel perceptron, which has no vectors: its learner scores rows with the kernel."""
+
+    def __init__(self, learner: Any, tie: str) -> None:
+        self.learner, self.tie, self.fit_intercept = learner, tie, False
+
+    def scores_of(self, batch: RowBatch, n_features: int) -> FloatArray:
+        """Features that were never seen are left out before any product is formed."""
+        d = self.learner.n_features
+        if batch.dense is not None and n_features > d:
+            raise InputError(f"the rows have {n_features} features, and the model has learned from {d}")
+        rows = scipy_rows(batch, d)
+        known = rows if rows.sparse is None else sparse_rows(rows.sparse)
+        return self.learner.scores(known, self.tie, self.fit_intercept)
 
 
 def _padded(vectors: FloatArray, n_features: int) -> FloatArray:

@@ -6,6 +6,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rosenblatt.learning import Learner, Readout
 from rosenblatt.model_checks import HOMES, READOUTS, check_trained
 from rosenblatt.model_file import read_with
 from rosenblatt.row_batches import RowBatch, Sparse
-from rosenblatt.stream_scores import Scorer
+from rosenblatt.stream_scores import ExpansionScorer, Scorer
 
 if TYPE_CHECKING:
     from rosenblatt.reading_options import ReadingOptions
@@ -75,7 +76,6 @@ class TrainedModel:
     feature_names: list[str] | None = None
     names_of_hashes: dict[int, str] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
-    _scorer: Scorer | None = field(default=None, init=False, repr=False)
 
     def __repr__(self) -> str:
         rows = "" if self.training is None else f", {self.training['rows']:,} rows"
@@ -89,16 +89,19 @@ class TrainedModel:
     @property
     def coef_(self) -> FloatArray:
         """The normal vectors: one row for two classes, else one for each class."""
-        if self.learner.votes is not None:
-            raise AttributeError("a vote has no coef_: all vectors of the run predict together")
-        return self.learner.coef
+        return self._with_vectors("coef_").coef
 
     @property
     def intercept_(self) -> FloatArray:
         """The offsets, one for each row of ``coef_``."""
+        return self._with_vectors("intercept_").intercept
+
+    def _with_vectors(self, name: str) -> Learner:
+        if self.estimator == "KernelPerceptron":
+            raise AttributeError(f"a KernelPerceptron has no {name}: it predicts with the kernel and its support rows")
         if self.learner.votes is not None:
-            raise AttributeError("a vote has no intercept_: all vectors of the run predict together")
-        return self.learner.intercept
+            raise AttributeError(f"a vote has no {name}: all vectors of the run predict together")
+        return self.learner
 
     @property
     def n_iter_(self) -> int:
@@ -157,17 +160,19 @@ class TrainedModel:
 
     def scores_of(self, batch: Any) -> FloatArray:
         """The scores of a batch: a `RowBatch`, or what a stream of files delivers."""
-        if self._scorer is None:
-            parameters = self.parameters
-            self._scorer = Scorer(self.learner, parameters["tie"], bool(parameters["fit_intercept"]))
-        scores = self._scorer.scores(batch if isinstance(batch, RowBatch) else RowBatch.of_stream(batch))
+        scores = self.scorer.scores(batch if isinstance(batch, RowBatch) else RowBatch.of_stream(batch))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def winners(self, scores: FloatArray) -> IntArray:
         """The class numbers that scores mean."""
-        assert self._scorer is not None or self.scores_of is not None
-        scorer = self._scorer or Scorer(self.learner, self.parameters["tie"], bool(self.parameters["fit_intercept"]))
-        return scorer.winners(scores[:, np.newaxis] if scores.ndim == 1 else scores)
+        return self.scorer.winners(scores[:, np.newaxis] if scores.ndim == 1 else scores)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What scores rows; the weights of a finished model do not change."""
+        if self.estimator == "KernelPerceptron":
+            return ExpansionScorer(self.learner, self.parameters["tie"])
+        return Scorer(self.learner, self.parameters["tie"], bool(self.parameters["fit_intercept"]))
 
     def classes_of(self, scores: FloatArray) -> NDArray[Any]:
         """The classes that scores mean."""
@@ -244,9 +249,7 @@ def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
     ModelFileError
         The file is damaged or was edited, is not a model, or was written by a newer version.
     """
-    parts = read_with(check_trained, path)
-    readout: Readout = READOUTS.get(parts["estimator"], "last")  # type: ignore[assignment]
-    learner = Learner.from_arrays(parts["arrays"], len(parts["classes"]), parts["n_features"], readout=readout)
+    parts, learner = read_with(_checked, path)
     return TrainedModel(
         parts["estimator"],
         parts["parameters"],
@@ -260,6 +263,17 @@ def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
         feature_names=parts["feature_names"],
         names_of_hashes=parts["names_of_hashes"],
     )
+
+
+def _checked(state: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> tuple[dict[str, Any], Any]:
+    """The parts of a model in a file, and what it has learned."""
+    if state["estimator"] == "KernelPerceptron":
+        from rosenblatt.kernel_checks import check_kernel_model  # its modules, only for who needs them
+
+        return check_kernel_model(state, tensors)
+    parts = check_trained(state, tensors)
+    readout: Readout = READOUTS.get(parts["estimator"], "last")  # type: ignore[assignment]
+    return parts, Learner.from_arrays(parts["arrays"], len(parts["classes"]), parts["n_features"], readout=readout)
 
 
 def remember_reading(
