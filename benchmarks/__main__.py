@@ -14,14 +14,20 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
-from benchmarks import cases, file_cases, report, separability_cases, soft_margin_cases
+from benchmarks import cases, file_cases, kernel_cases, report, separability_cases, soft_margin_cases
 from benchmarks.cases import Case
 from benchmarks.real_data import Unavailable
 from benchmarks.report import Result
 from benchmarks.timing import Rounds
 
 QUICK = 20
-CASES = [*cases.CASES, *separability_cases.CASES, *soft_margin_cases.CASES, *file_cases.CASES]
+CASES = [
+    *cases.CASES,
+    *separability_cases.CASES,
+    *soft_margin_cases.CASES,
+    *kernel_cases.CASES,
+    *file_cases.CASES,
+]
 
 
 def main() -> int:

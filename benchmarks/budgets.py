@@ -85,7 +85,7 @@ def plot(found: dict[str, list[tuple[float, float, int]]], sizes: list[int], pat
     for readout, style in zip(UNBOUNDED, (":", "-.", "--"), strict=True):
         error, _, support = found[f"no budget, {readout}"][0]
         axes.axhline(error, color="0.4", linestyle=style, label=f"no budget, {readout} ({support:,} rows)")
-    axes.set(xscale="log", yscale="log", xlabel="max_support, rows of each digit", ylabel="test error, %")
+    axes.set(xscale="log", yscale="log", xlabel="max_support: rows, which all digits share", ylabel="test error, %")
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     ticks = [2, 3, 5, 10, 20, 50]
     axes.set_yticks(ticks, [str(tick) for tick in ticks])

@@ -50,8 +50,8 @@ class KernelPerceptron(MistakeDrivenClassifier):
         ``readout="last"``, or with ``budget="project"`` also "average".
     budget : {"project", "forget", "random"}, default "project"
         What happens at a mistake when there are ``max_support`` rows: it is projected onto them (Projectron), the
-        oldest goes after all have shrunk (Forgetron), or one drawn by lot goes. The first two keep a matrix of
-        ``max_support``² numbers.
+        oldest goes after all have shrunk (Forgetron), or one drawn by lot goes. The first two keep a square matrix
+        with a row for each support row.
     tol : float, optional
         Stop after ``n_iter_no_change`` passes that did not lower the loss by ``tol`` a row.
     shuffle : bool, default True
