@@ -75,7 +75,7 @@ def plot(found: dict[str, list[tuple[float, float, int]]], sizes: list[int], pat
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 4.2), layout="constrained")
     for (name, style), colour in zip(
         {"project, average": "o-", "project, last": "o--", "forget, last": "s-", "random, last": "^-"}.items(),
         ("tab:blue", "tab:blue", "tab:orange", "tab:green"),
@@ -92,7 +92,7 @@ def plot(found: dict[str, list[tuple[float, float, int]]], sizes: list[int], pat
     axes.minorticks_off()
     axes.set_title("MNIST, one pass, degree 2: error against budget")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     figure.savefig(path, dpi=110)
 
 

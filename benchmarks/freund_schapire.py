@@ -91,7 +91,8 @@ def errors(learner: KernelLearner, data: Data) -> dict[str, float]:
 
 
 def run(degree: int, passes: int, data: Data, threads: int) -> list[dict[str, Any]]:
-    """One entry for each number of passes: errors, support, mistakes, and seconds of training so far."""
+    """One entry for each number of passes: errors, support, mistakes, seconds of training, and of all, so far."""
+    begin = time.perf_counter()
     found = [_entry(0.1, *_trained(learner_of(degree), data, 1, threads, rows=len(data.y) // 10), data)]
     learner, seconds = learner_of(degree), 0.0
     steps = _steps(learner, data, passes, threads)
@@ -99,6 +100,7 @@ def run(degree: int, passes: int, data: Data, threads: int) -> list[dict[str, An
         seconds += next(steps)
         if t in PASSES:
             found.append(_entry(t, learner, seconds, data))
+            found[-1]["clock"] = time.perf_counter() - begin
             print(f"degree {degree}, {t} passes: {found[-1]}", flush=True)
     return found
 
@@ -123,7 +125,7 @@ def _steps(learner: KernelLearner, data: Data, passes: int, threads: int, rows: 
         yield time.perf_counter() - begin
 
 
-def markdown(results: dict[int, list[dict[str, Any]]], seconds: float) -> str:
+def markdown(results: dict[int, list[dict[str, Any]]]) -> str:
     """Ours beside theirs: a row for each degree and figure, a column for each number of passes."""
     head = ["d", "figure", *(f"{t:g}" for t in PASSES)]
     lines = [head, ["---"] * len(head)]
@@ -134,7 +136,11 @@ def markdown(results: dict[int, list[dict[str, Any]]], seconds: float) -> str:
             cells = [_cell(name, by_passes.get(t), old) for t, old in zip(PASSES, theirs, strict=True)]
             lines.append([str(degree), name, *cells])
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    total = f"{seconds / 60:.1f} minutes in all on {os.cpu_count()} cores, evaluation included."
+    to_four = sum(max(entry.get("clock", 0.0) for entry in of if entry["passes"] <= 4) for of in results.values())
+    whole = sum(entries[-1]["clock"] for entries in results.values())
+    total = (
+        f"{to_four / 60:.1f} minutes to 4 passes on {os.cpu_count()} cores, {whole / 60:.1f} in all, tests included."
+    )
     return f"{total}\n\n{table}"
 
 
@@ -155,12 +161,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     data = made.mnist(60_000)
-    begin = time.perf_counter()
     results = {
         degree: run(degree, 10 if degree in arguments.ten else arguments.passes, data, arguments.jobs)
         for degree in arguments.degrees
     }
-    text = markdown(results, time.perf_counter() - begin)
+    text = markdown(results)
     print(text)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1) + "\n")
