@@ -180,6 +180,25 @@ def averaged(what: str, load: Callable[[int], Data], shuffle: bool, bar: float) 
     return Case(f"averaged/{what}/{_order(shuffle)}", "our Perceptron", SLOWER, bar, prepare)
 
 
+def traced(what: str, load: Callable[[int], Data], shuffle: bool, bar: float) -> Case:
+    """What keeping every mistake costs: `trace` against the same fit."""
+
+    def prepare(divisor: int) -> Duel:
+        data = load(divisor)
+        choices = {"max_iter": PASSES, "shuffle": shuffle, "random_state": 0}
+        peer = rb.Perceptron(**choices)
+
+        def answers() -> str:
+            trace = rb.trace(data.X, data.y, **choices)
+            ends = np.asarray([trace.weights(-1, problem)[0] for problem in range(trace.n_problems)])
+            assert np.array_equal(ends, peer.coef_), "the trace ends with other weights"
+            return f"{trace.n_updates:,} mistakes replayed: coef_ equal"
+
+        return Duel(lambda: rb.trace(data.X, data.y, **choices), lambda: peer.fit(data.X, data.y), answers)
+
+    return Case(f"trace/{what}/{_order(shuffle)}", "our Perceptron", SLOWER, bar, prepare)
+
+
 def one_sweep(shuffle: bool, bar: float) -> Case:
     """Ten classes in one sweep over the rows against ten fits of one class against the rest."""
 
@@ -294,16 +313,21 @@ CASES: list[Case] = [
     fit("dense", _dense, True, 6.0),
     averaged("dense", _dense, False, 1.5),
     averaged("dense", _dense, True, 1.5),
+    traced("dense", _dense, False, 2.0),
+    traced("dense", _dense, True, 2.0),
     fit("sparse", _sparse, False, 1.5),
     fit("sparse", _sparse, True, 2.5),
     averaged("sparse", _sparse, False, 1.5),
     averaged("sparse", _sparse, True, 1.5),
+    traced("sparse", _sparse, False, 2.0),
+    traced("sparse", _sparse, True, 2.0),
     fit("sparse-clean", _sparse_clean, False, 1.5),
     fit("sparse-clean", _sparse_clean, True, 2.5),
     fit("sparse-float64", _sparse64, False, None),
     fit("sparse-float64", _sparse64, True, None),
     fit("mnist", _mnist, False, 8.0),
     fit("mnist", _mnist, True, 8.0),
+    traced("mnist", _mnist, False, 2.0),
     one_sweep(False, 3.0),
     one_sweep(True, 3.0),
     two_threads(False),

@@ -21,6 +21,7 @@
 #include "products.hpp"
 #include "python_rows.hpp"
 #include "reading_bindings.hpp"
+#include "replay_bindings.hpp"
 #include "scan.hpp"
 
 namespace nb = nanobind;
@@ -525,6 +526,7 @@ NB_MODULE(_engine, m) {
 
   bind_reading(m);
   bind_kernel_perceptron(m);
+  bind_replay(m);
   m.def("run", &run_passes, "rows"_a, "labels"_a, "rule"_a, "schedule"_a, "weights"_a, nb::kw_only(),
         "keep_log"_a = false, "progress"_a = nb::none(), "predicted"_a = nb::none(), "known_from"_a = nb::none(),
         "Pass over the rows until every problem has converged or is out of budget.");

@@ -33,6 +33,7 @@ _HOME = {
     "SoftMarginCV": "margin_paths",
     "SoftMarginPath": "margin_paths",
     "Suspects": "wrong_labels",
+    "Trace": "traces",
     "TrainedModel": "trained_model",
     "Undecided": "certificates",
     "VotedPerceptron": "perceptrons",
@@ -48,6 +49,7 @@ _HOME = {
     "suspects": "wrong_labels",
     "textbook": "",
     "to_onnx": "onnx_export",
+    "trace": "traces",
     "train": "training",
     "verify": "certificates",
     "verify_batches": "certificates",
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
     from rosenblatt.readers import read as read
     from rosenblatt.separability import certify as certify
     from rosenblatt.soft_margin_classifiers import SoftMargin as SoftMargin
+    from rosenblatt.traces import Trace as Trace
+    from rosenblatt.traces import trace as trace
     from rosenblatt.trained_model import TrainedModel as TrainedModel
     from rosenblatt.trained_model import load_trained as load_trained
     from rosenblatt.training import train as train

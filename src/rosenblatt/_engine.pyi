@@ -86,6 +86,22 @@ def run(
     predicted: NDArray[np.int16] | None = None,
     known_from: NDArray[np.int64] | None = None,
 ) -> Outcome: ...
+def replay(
+    rows: DenseRows | SparseRows,
+    ids: NDArray[np.int64],
+    steps: NDArray[np.float64],
+    w: NDArray[np.float64],
+    b: NDArray[np.float64],
+    *,
+    fit_intercept: bool,
+    up: NDArray[np.int32] | None = None,
+    down: NDArray[np.int32] | None = None,
+    before: NDArray[np.float64] | None = None,
+    after: NDArray[np.float64] | None = None,
+    squares: NDArray[np.float64] | None = None,
+    path_w: NDArray[np.float64] | None = None,
+    path_b: NDArray[np.float64] | None = None,
+) -> None: ...
 def order(seed: int, pass_: int, n: int) -> NDArray[np.int64]: ...
 def first_not_finite(values: NDArray[Any]) -> int: ...
 def vote(

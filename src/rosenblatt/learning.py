@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
+from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.progress import PassProgress
 from rosenblatt.voting import Places, Votes
 
@@ -257,10 +258,17 @@ class Report:
     error: BaseException | None = None  # Ctrl-C, or another signal
 
 
-def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArray | None = None) -> Report:
+def fit(
+    learner: Learner,
+    examples: Examples,
+    choices: Choices,
+    held_out: IntArray | None = None,
+    log: MistakeLog | None = None,
+) -> Report:
     """Make passes over the rows until no problem makes a mistake, or its budget is used up.
 
-    With `held_out` rows, their mistakes are watched after every pass and the best weights are kept.
+    With `held_out` rows, their mistakes are watched after every pass and the best weights are kept. A `log` gets every
+    mistake.
     """
     if held_out is None:
         visited = examples.visited()
@@ -273,10 +281,13 @@ def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArr
     if visited is not None or choices.restart or choices.max_updates is not None:
         examples.rows.require_finite()
     visits, at_rest = learner.visits.copy(), learner.converged.copy()
-    run = _Run(learner, examples, choices, visited)
+    run = _Run(learner, examples, choices, visited, log)
     watch = HeldOut(learner, examples, choices, held_out) if held_out is not None else None
     loss = LossRule(choices, len(examples.rows) if visited is None else len(visited))
     stepwise = watch is not None or choices.tol is not None or choices.verbose
+    if log is not None:
+        log.begin(learner, examples, choices, visited)
+        stepwise |= log.max_visits is not None
     with run.interrupts, run.progress or nullcontext():
         while run.active.any() and run.passes < choices.max_iter and run.error is None:
             run.go(1 if stepwise else choices.max_iter)
@@ -284,8 +295,12 @@ def fit(learner: Learner, examples: Examples, choices: Choices, held_out: IntArr
                 run.active &= ~loss.exhausted(run.losses)
             if watch is not None and run.error is None:
                 run.active &= ~watch.exhausted()
+            if log is not None:
+                run.active &= ~log.enough(learner)
     if watch is not None:
         watch.restore()
+    if log is not None:
+        log.end(learner)
     # A problem that goes on after it came to rest, and only finds that it still is, has not moved: the visits of that
     # pass do not count, so that two short runs are one long one.
     still = at_rest & np.asarray([len(h) > 0 and not np.concatenate(h).any() for h in run.histories])
@@ -312,8 +327,15 @@ def learn_batch(learner: Learner, examples: Examples, choices: Choices) -> Repor
 class _Run:
     """A run in progress: engine calls, and what they report, added up."""
 
-    def __init__(self, learner: Learner, examples: Examples, choices: Choices, visited: IntArray | None) -> None:
-        self.learner, self.examples, self.choices = learner, examples, choices
+    def __init__(
+        self,
+        learner: Learner,
+        examples: Examples,
+        choices: Choices,
+        visited: IntArray | None,
+        log: MistakeLog | None = None,
+    ) -> None:
+        self.learner, self.examples, self.choices, self.log = learner, examples, choices, log
         self.labels = examples.engine_labels(learner, visited)
         self.active = np.ones(learner.n_problems, bool)
         self.converged = np.zeros(learner.n_problems, bool)
@@ -339,7 +361,7 @@ class _Run:
                 threads=self.choices.threads,
             ),
             self.learner.engine_weights(self.active),
-            keep_log=self.learner.votes is not None,
+            keep_log=self.learner.votes is not None or self.log is not None,
             progress=self.tick,
         )
         if not (outcome.finite and self.learner.is_finite()):
@@ -352,6 +374,8 @@ class _Run:
             history.append(more)
         if self.learner.votes is not None:
             self.learner.votes.extend(self.examples.rows, outcome.mistakes, self.places)
+        if self.log is not None:
+            self.log.extend(outcome.mistakes)
         self.converged |= np.asarray(outcome.converged)
         self.losses = outcome.losses
         self.error = outcome.error or self.interrupts.error
@@ -460,14 +484,14 @@ def mistakes_in(scores: FloatArray, codes: Codes, learner: Learner, tie: str) ->
     """How many of these scores are mistakes, in each problem, under the tie rule."""
     if learner.joint:
         return np.asarray([np.count_nonzero(~joint_right(scores, codes, tie))])
-    y = signs(codes, learner.n_classes)
+    return np.asarray(np.count_nonzero(binary_wrong(scores, signs(codes, learner.n_classes), tie), axis=0))
+
+
+def binary_wrong(scores: FloatArray, y: IntArray, tie: str) -> NDArray[np.bool_]:
+    """Where a score is a mistake for a label −1 or +1: at 0 always, or unless the tie goes to the label."""
     if tie == "mistake":
-        wrong = y * scores <= 0
-    elif tie == "positive":
-        wrong = (scores >= 0) != (y > 0)
-    else:
-        wrong = (scores > 0) != (y > 0)
-    return np.asarray(np.count_nonzero(wrong, axis=0))
+        return np.asarray(y * scores <= 0)
+    return np.asarray((scores >= 0 if tie == "positive" else scores > 0) != (y > 0))
 
 
 def signs(codes: Codes, n_classes: int) -> IntArray:

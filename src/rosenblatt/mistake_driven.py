@@ -15,6 +15,7 @@ from rosenblatt.classifier import Classifier, LinearClassifier
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.learning import Choices, Examples, Learner, Readout, Report
+from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.perceptron_parameters import LIMITS
 
 _INT64_MAX = 2**63 - 1
@@ -101,6 +102,21 @@ class MistakeDrivenClassifier(Classifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, coef_init: Any = None, intercept_init: Any = None) -> Self:
         self._check_parameters()
         rows, y = self._rows_and_labels(X, y, known=self._goes_on())
+        report = self._learn(X, rows, y, coef_init, intercept_init, sample_weight)
+        if self._warns_when_not_converged and report.ran_out:
+            warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _learn(
+        self,
+        X: Any,
+        rows: inputs.Rows,
+        y: NDArray[Any],
+        coef_init: Any,
+        intercept_init: Any,
+        sample_weight: Any,
+        log: MistakeLog | None = None,
+    ) -> Report:
         weights = inputs.sample_weight(sample_weight, len(rows))
         classes, codes = self._classes(y, weights)
         learner = self._first_guess(classes, rows, coef_init, intercept_init)
@@ -109,12 +125,18 @@ class MistakeDrivenClassifier(Classifier):
         earlier = np.zeros(0, np.int64) if new else self.mistakes_per_pass_
         choices = self._choices(seed=self._seed(), first_pass=len(earlier))
         held_out = self._held_out(codes, examples.counts(), choices.seed) if self.early_stopping else None
-        report = self._driver.fit(learner, examples, choices, held_out)
+        report = self._driver.fit(learner, examples, choices, held_out, *([] if log is None else [log]))
         report.mistakes_per_pass = np.concatenate([earlier, report.mistakes_per_pass])
         self._accept(X, classes, learner, examples, choices, report)
-        if self._warns_when_not_converged and report.ran_out:
-            warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
-        return self
+        return report
+
+    def _traced(
+        self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any, log: MistakeLog
+    ) -> Report:
+        """Fit, without a warning, and keep every mistake in the log: for `rosenblatt.trace`."""
+        self._check_parameters()
+        rows, y = self._rows_and_labels(X, y)
+        return self._learn(X, rows, y, coef_init, intercept_init, sample_weight, log)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch, in its order: one pass, never shuffled.
