@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rosenblatt import certificate_text, certificate_words
+from rosenblatt import certificate_text, certificate_words, notebooks
 from rosenblatt.claims import Data
 from rosenblatt.errors import InputError
 from rosenblatt.joint_certificates import JointCertificate
@@ -83,6 +83,9 @@ class CertificateTable(Mapping[Any, Any]):
     def _names(self) -> list[str]:
         names = (" | ".join(map(str, key)) if isinstance(key, tuple) else f"{key} | rest" for key in self)
         return [certificate_words.printable(name) for name in names]
+
+    def _repr_html_(self) -> str:
+        return notebooks.beside(str(self), self)
 
     def __bool__(self) -> bool:
         if self.separable is None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt import inputs
+from rosenblatt import inputs, notebooks
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
@@ -112,6 +112,20 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _winners(self, scores: FloatArray) -> IntArray:
         """The class numbers of scores."""
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+
+    # In a notebook: scikit-learn's diagram, and a picture of what was learned under it.
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._picture()
+        return bundle
+
+    def _picture(self) -> str:
+        return notebooks.picture(self) if hasattr(self, "classes_") else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -29,6 +29,7 @@ from rosenblatt import (
     rationals,
     row_forms,
     row_measures,
+    sketches,
     verdicts,
 )
 from rosenblatt.canonical import Signs
@@ -135,7 +136,7 @@ def certify(
         sides = side.take(codes)
         parts = [tuple(names[c] for c in np.flatnonzero(side == which)) for which in (-1, +1, 0)]
         data = Data(*rows.shape, parts[0], parts[1], canonical.digest(rows, sides, known=known), parts[2])
-        return _decide(Question(rows, sides, data, choices.started()))
+        return _with_sketch(_decide(Question(rows, sides, data, choices.started())), rows, sides)
 
     if len(names) == 2:
         return answer([0], [1])
@@ -164,6 +165,13 @@ def certify(
         return jointly()
 
     return CertificateTable(table, jointly_later)
+
+
+def _with_sketch(certificate: TwoSided, rows: inputs.Rows, sides: Signs) -> TwoSided:
+    """The certificate, with some rows for a picture: no part of what it claims, of its text or of its comparison."""
+    always = certificate.support if isinstance(certificate, Separable) else certificate.points
+    object.__setattr__(certificate, "_sketch", sketches.sketch(rows, sides, always))
+    return certificate
 
 
 # The question ---------------------------------------------------------------------------------------------------------

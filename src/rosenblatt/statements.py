@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from rosenblatt import certificate_text, certificate_words
+from rosenblatt import certificate_text, certificate_words, notebooks
 from rosenblatt.claims import Data
 from rosenblatt.errors import InputError, counted
 from rosenblatt.joint_claims import JointData
@@ -67,6 +67,10 @@ class Certificate:
 
     def __str__(self) -> str:
         return certificate_words.text(self)
+
+    def _repr_html_(self) -> str:
+        # What is computed when asked for may take long: then the short form.
+        return notebooks.beside(repr(self) if self.__dict__.get("later") is not None else str(self), self)
 
     def __bool__(self) -> bool:
         if self.separable is None:
