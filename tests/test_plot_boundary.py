@@ -244,7 +244,7 @@ def test_a_rare_class_is_shown_among_many():
 
 def test_regions_of_several_classes_are_those_of_the_predictions():
     X, y = two_clouds()
-    X = np.concatenate([X, X[:30] + [2, 5]])
+    X = np.concatenate([X, X[:30] + np.array([2, 5])])
     y = np.concatenate([y, np.repeat("top", 30)])
     model = rb.AveragedPerceptron(multi_class="joint", random_state=0).fit(X, y)
     ax = plot.boundary(model, X, y)

@@ -187,10 +187,8 @@ def test_pairs_leave_out_the_rows_of_other_classes():
 
 
 def test_a_joint_certificate_is_drawn_by_its_highest_scores():
-    X, y = (
-        np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]] * 2) + [[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]],
-        list("abcabc"),
-    )
+    X = np.repeat([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], 2, axis=0) + np.linspace(0, 0.5, 6)[:, None]
+    y = list("aabbcc")
     found = rb.certify(X, y, multi_class="joint")
     ax = plot.certificate(found, X, y)
     assert "Jointly separable" in title(ax)
@@ -229,7 +227,7 @@ def test_what_cannot_be_drawn_is_said(call, message):
 
 def test_no_hull_is_drawn_where_the_margin_has_none():
     X, y = clouds(3)
-    X = X + [3.0, 0.0]  # away from the origin, so that a hyperplane through it may exist or not
+    X = X + np.array([3.0, 0.0])  # away from the origin, so that a hyperplane through it may exist or not
     found = rb.certify(X, y, fit_intercept=False)
     ax = plot.certificate(found, X, y)
     assert not parts(ax, "nearest")

@@ -193,7 +193,7 @@ def test_a_failed_animation_leaves_the_old_file(tmp_path, monkeypatch):
 def test_what_cannot_be_drawn_is_said(arguments, message):
     with pytest.raises(InputError, match=message):
         plot.trace(note_001(), **arguments)
-    with pytest.raises(InputError, match="what rosenblatt.trace returned"):
+    with pytest.raises(InputError, match=r"what rosenblatt\.trace returned"):
         plot.trace(rb.Hyperplane([1]))
 
 
@@ -249,7 +249,7 @@ def test_a_proof_may_be_given_itself_and_must_have_mistakes():
     trace = rb.trace(X, y, random_state=0)
     _, ax = plt.subplots()
     assert plot.proof(trace.proof(found), ax=ax) is ax
-    with pytest.raises(InputError, match="what rosenblatt.trace returned, or its proof"):
+    with pytest.raises(InputError, match=r"what rosenblatt\.trace returned, or its proof"):
         plot.proof(found)
     w = found.hyperplane
     none = rb.trace(X, y, coef_init=w.w, intercept_init=w.b)

@@ -54,7 +54,8 @@ def choose(codes: NDArray[Any], n_classes: int, always: Iterable[int], limit: in
     generator = np.random.default_rng(0)
     chosen = [np.asarray(list(always), np.int64)[:_MOST_ALWAYS], generator.choice(n, limit, replace=False)]
     found = np.bincount(codes[chosen[1]], minlength=n_classes)
-    for number in np.flatnonzero(found < _OF_A_CLASS).tolist()[: max(2, limit // _OF_A_CLASS)]:
+    least = min(_OF_A_CLASS, max(1, limit // (4 * n_classes)))
+    for number in np.flatnonzero(found < least).tolist():
         own = np.flatnonzero(codes == number)
-        chosen.append(own if len(own) <= _OF_A_CLASS else generator.choice(own, _OF_A_CLASS, replace=False))
+        chosen.append(own if len(own) <= least else generator.choice(own, least, replace=False))
     return np.unique(np.concatenate(chosen))

@@ -21,12 +21,24 @@ if TYPE_CHECKING:
 _DOTS = 110  # per inch
 
 
+def require_writable(path: str | os.PathLike[str] | None, seconds: float) -> None:
+    """Raise if an animation cannot be written so, before any of it is drawn."""
+    if not seconds > 0:
+        raise InputError(f"seconds must be above 0, got {seconds}")
+    if path is None:
+        return
+    from matplotlib.animation import FFMpegWriter
+
+    ending = Path(path).suffix.lower()
+    if ending not in (".gif", ".mp4", ".html"):
+        raise InputError(f"an animation is written as .gif, .mp4 or .html, got {Path(path).name!r}")
+    if ending == ".mp4" and not FFMpegWriter.isAvailable():
+        raise InputError("an .mp4 is written by ffmpeg, which is not installed: install it, or write a .gif or .html")
+
+
 def animation(ax: Axes, draw: Callable[[int], None], frames: Sequence[int], seconds: float) -> Any:
     """The animation whose frame k is what `draw(k)` leaves on the axes."""
     from matplotlib.animation import FuncAnimation
-
-    if not seconds > 0:
-        raise InputError(f"seconds must be above 0, got {seconds}")
 
     def frame(k: int) -> list[Any]:
         ax.clear()
@@ -40,48 +52,57 @@ def animation(ax: Axes, draw: Callable[[int], None], frames: Sequence[int], seco
 def write(moving: Any, path: str | os.PathLike[str], seconds: float, title: str) -> None:
     """Write it by the ending of its name: whole, or not at all."""
     target = Path(path)
-    ending = target.suffix.lower()
-    if ending not in (".gif", ".mp4", ".html"):
-        raise InputError(f"an animation is written as .gif, .mp4 or .html, got {target.name!r}")
-    temporary = target.with_name(f".rosenblatt-{secrets.token_hex(8)}{ending}")
+    temporary = target.with_name(f".rosenblatt-{secrets.token_hex(8)}{target.suffix.lower()}")
     try:
-        if ending == ".html":
-            temporary.write_text(_player(moving, seconds, title), encoding="utf-8")
-        else:
-            moving.save(temporary, writer=_writer(ending, seconds), dpi=_DOTS)
+        moving.save(temporary, writer=_writer(target.suffix.lower(), seconds, title), dpi=_DOTS)
         os.replace(temporary, target)
     finally:
         with suppress(OSError):
             temporary.unlink()
 
 
-def _writer(ending: str, seconds: float) -> Any:
+def _writer(ending: str, seconds: float, title: str) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     if ending == ".gif":
         return PillowWriter(fps=1 / seconds)
-    if not FFMpegWriter.isAvailable():
-        raise InputError("an .mp4 is written by ffmpeg, which is not installed: install it, or write a .gif or .html")
-    return FFMpegWriter(
-        fps=1 / seconds, codec="h264", extra_args=["-pix_fmt", "yuv420p", "-vf", "scale=trunc(iw/2)*2:trunc(ih/2)*2"]
-    )
+    if ending == ".html":
+        return _player_writer(seconds, title)
+    even = "scale=trunc(iw/2)*2:trunc(ih/2)*2"  # the codec wants even numbers of pixels
+    return FFMpegWriter(fps=1 / seconds, codec="h264", extra_args=["-pix_fmt", "yuv420p", "-vf", even])
 
 
-def _player(moving: Any, seconds: float, title: str) -> str:
-    """A page with all frames in it, and buttons. matplotlib's own page would fetch its icons from the network."""
-    frames = []
-    for k in moving._iter_gen():
-        moving._func(k)
-        buffer = io.BytesIO()
-        moving._fig.savefig(buffer, format="png", dpi=_DOTS)
-        frames.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode())
-    listed = ",\n".join(f'"{frame}"' for frame in frames)
-    return (
-        _PAGE.replace("{title}", html.escape(title))
-        .replace("{frames}", listed)
-        .replace("{milliseconds}", str(round(1000 * seconds)))
-        .replace("{last}", str(len(frames) - 1))
-    )
+def _player_writer(seconds: float, title: str) -> Any:
+    """Writes a page with all frames in it, and buttons: that of matplotlib fetches its icons from the network."""
+    from matplotlib.animation import AbstractMovieWriter
+
+    class PlayerWriter(AbstractMovieWriter):
+        def setup(self, fig: Any, outfile: Any, dpi: float | None = None) -> None:
+            super().setup(fig, outfile, dpi)
+            self.frames: list[str] = []
+
+        def grab_frame(self, **arguments: Any) -> None:
+            buffer = io.BytesIO()
+            self.fig.savefig(buffer, format="png", dpi=self.dpi, **arguments)
+            self.frames.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode())
+
+        def finish(self) -> None:
+            Path(self.outfile).write_text(_player(self.frames, seconds, title), encoding="utf-8")
+
+    return PlayerWriter(fps=1 / seconds)
+
+
+def _player(frames: Sequence[str], seconds: float, title: str) -> str:
+    values = {
+        "{title}": html.escape(title),
+        "{milliseconds}": str(round(1000 * seconds)),
+        "{last}": str(len(frames) - 1),
+        "{frames}": ",\n".join(f'"{frame}"' for frame in frames),
+    }
+    page = _PAGE
+    for name, value in values.items():
+        page = page.replace(name, value)
+    return page
 
 
 _PAGE = """<!DOCTYPE html>

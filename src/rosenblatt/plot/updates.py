@@ -73,6 +73,8 @@ def trace(
     """
     if kind not in ("panels", "animation"):
         raise InputError(f"kind must be 'panels' or 'animation', got {kind!r}")
+    if kind == "animation":
+        animations.require_writable(path, seconds)
     count = _n_updates(trace, problem)
     if count == 0:
         raise InputError("the run made no mistake, so there is no update to draw")
