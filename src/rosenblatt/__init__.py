@@ -43,6 +43,8 @@ _HOME = {
     "load": "readers",
     "load_model": "model_file",
     "load_trained": "trained_model",
+    "plot": "",
+    "reports": "",
     "read": "readers",
     "save": "model_file",
     "soft_margin_path": "margin_paths",
@@ -59,6 +61,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 if TYPE_CHECKING:
     from rosenblatt import errors as errors
+    from rosenblatt import plot as plot
+    from rosenblatt import reports as reports
     from rosenblatt import textbook as textbook
     from rosenblatt.certificate_table import CertificateTable as CertificateTable
     from rosenblatt.certificates import Inseparable as Inseparable

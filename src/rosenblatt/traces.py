@@ -27,7 +27,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import inputs, perceptrons, trace_export, trace_proof, trace_steps, trace_table
+from rosenblatt import inputs, notebooks, perceptrons, trace_export, trace_proof, trace_steps, trace_table
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Limit
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
@@ -473,7 +473,7 @@ class Trace:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return trace_table.as_html(self)
+        return trace_table.as_html(self) + notebooks.picture(self)
 
     def __repr__(self) -> str:
         return f"<Trace of {self.algorithm}: {trace_table.summary(self)}>"

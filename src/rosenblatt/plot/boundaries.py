@@ -20,7 +20,7 @@ from rosenblatt.plot.views import View, view_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GRID = 240  # points across the picture at which a curved boundary is looked up
+_GRID = 320  # points across the picture at which a curved boundary is looked up
 
 
 @style.drawn
@@ -312,4 +312,4 @@ def _asked(function: Any, grid: FloatArray) -> Any:
 
 def _wider(limits: tuple[float, float]) -> tuple[float, float]:
     low, high = limits
-    return low - 0.25 * (high - low), high + 0.25 * (high - low)
+    return low - 0.6 * (high - low), high + 0.6 * (high - low)

@@ -166,7 +166,7 @@ def draw_normal(ax: Axes, a: FloatArray, c: float, points: FloatArray, *, name: 
     best, room = None, -1.0
     for place in np.linspace(-0.6, 0.6, 17):
         start = middle + place * along
-        tip = start + 0.17 * up
+        tip = start + 0.19 * up
         if not all(_inside(ax, end) for end in (start, tip + 0.06 * up)):
             continue
         stations = np.stack([start + share * (tip - start) for share in (0.15, 0.5, 0.8, 1.0, 1.25)])
@@ -192,6 +192,7 @@ def draw_arrow(
             "color": colour,
             "lw": width,
             "ls": dashes,
+            "mutation_scale": 10 * min(1.3, style.unit(ax)),
             "shrinkA": 0,
             "shrinkB": 0,
             "joinstyle": "miter",

@@ -18,6 +18,7 @@ from rosenblatt.plot.passes import mistakes
 from rosenblatt.plot.samples import Sample
 from rosenblatt.plot.updates import trace as draw_updates
 from rosenblatt.plot.verdict_pictures import draw_verdict
+from rosenblatt.traces import Trace
 
 _TOP = 12  # weights
 _MOST = 4  # certificates of a table, updates of a trace
@@ -29,7 +30,7 @@ def picture(thing: Any) -> str:
         return "".join(picture(certificate) for certificate in list(thing.values())[:_MOST])
     if isinstance(thing, (Separable, Inseparable, Undecided)):
         return _certificate(thing)
-    if hasattr(thing, "undershot"):
+    if isinstance(thing, Trace):
         return _trace(thing)
     return _model(thing) if hasattr(thing, "classes_") else ""
 
@@ -93,7 +94,7 @@ def _model(model: Any) -> str:
     return drawn_image((3.9 * len(drawings), 3.0), draw, len(drawings))
 
 
-def _trace(trace: Any) -> str:
+def _trace(trace: Trace) -> str:
     first = np.flatnonzero(np.asarray(trace.problem) == 0)
     if not len(first):
         return ""

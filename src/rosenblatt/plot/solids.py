@@ -23,7 +23,9 @@ def draw(ax: Any, plane: Hyperplane, shown: Sample, band: float | None, normal: 
     ax.set_ylim(low[1], high[1])
     ax.set_zlim(low[2], high[2])
     if max(span) <= 4 * min(span):
-        ax.set_box_aspect(tuple(high - low), zoom=1.12)  # w is then seen at right angles to the plane
+        ax.set_box_aspect(
+            tuple(high - low), zoom=1.0 if style.unit(ax) < 0.9 else 1.1
+        )  # w is then seen at right angles to the plane
     ax.computed_zorder = False  # the walls are behind all else, and points are never hidden
     ax.view_init(elev=18, azim=_azimuth(plane.w))
     for number, setter in enumerate((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel)):

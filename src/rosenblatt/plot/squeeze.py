@@ -10,6 +10,8 @@ import numpy as np
 from rosenblatt.errors import InputError, counted
 from rosenblatt.inputs import FloatArray
 from rosenblatt.plot import style
+from rosenblatt.trace_proof import Proof
+from rosenblatt.traces import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,8 +42,8 @@ def proof(trace: Any, certificate: Any = None, *, problem: int = 0, ax: Axes | N
     -------
     Axes
     """
-    shown = trace.proof(certificate, problem) if hasattr(trace, "weights") else trace
-    if not hasattr(shown, "projection_bound"):
+    shown = trace.proof(certificate, problem) if isinstance(trace, Trace) else trace
+    if not isinstance(shown, Proof):
         raise InputError(f"trace must be what rosenblatt.trace returned, or its proof, got {type(trace).__name__}")
     if shown.n_updates == 0:
         raise InputError("the run made no mistake, so there is nothing that the lemmas could bound")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from rosenblatt.errors import InputError, missing_extra
@@ -159,10 +159,34 @@ def unit(ax: Axes) -> float:
 def title(ax: Axes, *lines: str) -> None:
     """Lines above the axes, from their left edge, broken so that they fit."""
     size = _points(library().rcParams["axes.titlesize"])
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    width = max(20, int(inches * 72 / (0.53 * size)))
-    broken = [part for line in lines if line for part in textwrap.wrap(line, width, break_on_hyphens=False)]
+    width = _width(ax)
+    broken = [part for line in lines if line for part in _broken(line, width, size)]
     ax.set_title("\n".join(broken), loc="left", linespacing=1.25)
+
+
+def _broken(line: str, width: float, size: float) -> list[str]:
+    """A line broken between words where it would be wider than the axes."""
+    parts = [""]
+    for word in line.split():
+        longer = f"{parts[-1]} {word}".strip()
+        if parts[-1] and _length(longer, size) > width:
+            parts.append(word)
+        else:
+            parts[-1] = longer
+    return parts
+
+
+def _width(ax: Axes) -> float:
+    """The width of axes in points."""
+    return 72 * float(ax.get_window_extent().width) / float(ax.figure.dpi)
+
+
+@functools.lru_cache(maxsize=2000)
+def _length(words: str, size: float) -> float:
+    """How long words are when written, in points."""
+    from matplotlib.textpath import TextPath
+
+    return float(TextPath((0, 0), words, size=size).get_extents().width) if words.strip() else 0.0
 
 
 def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
@@ -177,8 +201,7 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
     space = 8 + 1.3 * _points(ax.xaxis.label.get_size()) * bool(ax.get_xlabel()) if not is_solid(ax) else 0
     space += 8 + 1.3 * _points(settings["xtick.labelsize"]) * (not is_solid(ax))
     down = ScaledTranslation(0, -space / 72, figure.dpi_scale_trans)
-    inches = ax.get_window_extent().width / figure.dpi
-    columns = _columns([len(str(handle.get_label())) for handle in handles], inches * 72 / size)
+    columns = _columns([_length(str(handle.get_label()), size) / size for handle in handles], _width(ax) / size)
     ax.legend(
         handles=list(handles),
         loc="upper left",
@@ -193,12 +216,13 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
     )
 
 
-def _columns(lengths: Sequence[int], width: float) -> int:
+def _columns(lengths: Sequence[float], width: float) -> int:
     """How many columns of a legend fit in a width, in heights of its text; they are filled one after the other."""
     for columns in range(len(lengths), 1, -1):
-        down = math.ceil(len(lengths) / columns)
-        used = [max(lengths[first : first + down]) for first in range(0, len(lengths), down)]
-        if sum(0.54 * letters + 3.9 for letters in used) <= width:
+        fewest, more = divmod(len(lengths), columns)  # the first columns have one more, if they are not equal
+        starts = [column * fewest + min(column, more) for column in range(columns + 1)]
+        used = [max(lengths[start:end]) for start, end in pairwise(starts)]
+        if sum(letters + 3.9 for letters in used) <= width:  # a mark, and the space between columns
             return columns
     return 1
 

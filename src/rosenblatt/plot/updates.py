@@ -16,6 +16,7 @@ from rosenblatt.plot import animations, marks, style
 from rosenblatt.plot.boundaries import positions
 from rosenblatt.plot.samples import Sample, dense, sample
 from rosenblatt.plot.views import View, plane_view, view_of
+from rosenblatt.traces import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ _SHOWN = 400  # points: an update is about one of them
 
 @style.drawn
 def trace(
-    trace: Any,
+    trace: Trace,
     *,
     kind: Literal["panels", "animation"] = "panels",
     path: str | os.PathLike[str] | None = None,
@@ -116,7 +117,7 @@ class Update:
 
 
 def _n_updates(trace: Any, problem: int) -> int:
-    if not hasattr(trace, "undershot") or not hasattr(trace, "weights"):
+    if not isinstance(trace, Trace):
         raise InputError(f"trace must be what rosenblatt.trace returned, got {type(trace).__name__}")
     if not 0 <= problem < trace.n_problems:
         raise InputError(f"problem must be from 0 to {trace.n_problems - 1}, got {problem}")
@@ -147,12 +148,21 @@ def _update(trace: Any, k: int, problem: int, limit: int) -> Update:
         before, after = ((w[up] - w[down], float(b[up] - b[down])) for w, b in (before, after))
         shown = _of_sides(trace, np.where(codes == up, 1, np.where(codes == down, -1, 0)), row, limit, (down, up))
         sign, added = 1, 2 * abs(float(trace.step[place])) * x
+        undershot = bool(trace.undershot[place])
     else:
         positive = 1 if len(trace.classes_) == 2 else problem
         signs = np.where(codes == positive, 1, -1)
         shown = _of_sides(trace, signs, row, limit, (0, 1) if len(trace.classes_) == 2 else (None, positive))
         sign, added = int(signs[row]), float(trace.step[place]) * x
-    return Update(k, int(trace.pass_[place]), row, sign, x, added, before, after, bool(trace.undershot[place]), shown)
+        undershot = _wrong(sign, float(after[0] @ x + after[1]), str(trace.parameters["tie"]))
+    return Update(k, int(trace.pass_[place]), row, sign, x, added, before, after, undershot, shown)
+
+
+def _wrong(sign: int, score: float, tie: str) -> bool:
+    """Whether a row is still a mistake: of one row, so that a long trace need not be looked through for it."""
+    if score == 0:
+        return tie == "mistake" or (sign > 0) == (tie == "negative")
+    return sign * score < 0
 
 
 def _of_sides(trace: Any, signs: IntArray, row: int, limit: int, names: tuple[int | None, int]) -> Sample:
