@@ -23,7 +23,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"install": [], "quickstart": [], "algorithms": []}
+html_sidebars = {"gallery": [], "install": [], "quickstart": [], "algorithms": []}
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

@@ -20,7 +20,7 @@ from rosenblatt.errors import RosenblattError
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
-NAMES = ("certify", "verify", "train", "predict", "convert", "demo")
+NAMES = ("certify", "verify", "train", "predict", "plot", "convert", "demo")
 
 EXIT_CODES = """\b
 Exit codes:
@@ -37,6 +37,7 @@ Examples:
   rosenblatt certify flowers.csv         can a hyperplane separate them?
   rosenblatt train data.svm -o model     learn from a file of any size
   rosenblatt predict model new.svm       the label of each row
+  rosenblatt plot flowers.csv -o a.png   what was proved, in a picture
   rosenblatt train --help                what a command does, and its options
 """
 

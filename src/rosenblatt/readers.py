@@ -84,10 +84,11 @@ def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **o
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1, -1]
     """
     stream = open_stream(path, ReadingOptions.told(options), threads=threads)
-    return _arrays(stream)
+    return arrays(stream)
 
 
-def _arrays(stream: Stream) -> Iterator[Batch]:
+def arrays(stream: Stream) -> Iterator[Batch]:
+    """The rows of a stream as `read` gives them."""
     base, n_features, labels = stream.options.index_base, stream.width or 0, _Labels(stream)
     finds_base = stream.options.format == "libsvm" and base is None
     for batch in stream.batches():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.commands import output, output_files
+from rosenblatt.commands import output, output_files, pages
 from rosenblatt.commands.number_types import WholeNumber
 from rosenblatt.commands.reading import ReadingCommand, as_arguments, reading_options
 
@@ -24,6 +24,7 @@ _PASSES = 1000  # that one can wait for
 Examples:
   rosenblatt certify flowers.csv --label kind
   rosenblatt certify data.svm -o certificate.json
+  rosenblatt certify flowers.csv --report report.html
   rosenblatt certify data.svm --check --quiet && echo separable
 
 \b
@@ -37,6 +38,7 @@ Exit codes:
 @click.option(
     "-o", "--output", "path", metavar="FILE", type=click.Path(), help="Write the certificate (JSON), for verify."
 )
+@click.option("--report", metavar="FILE", type=click.Path(), help="Write a page (HTML) with pictures, for a browser.")
 @click.option("--check", is_flag=True, help="Exit with 1 unless it is proved separable.")
 @click.option(
     "--multi-class",
@@ -56,6 +58,7 @@ Exit codes:
 def certify(
     data: tuple[str, ...],
     path: str | None,
+    report: str | None,
     check: bool,
     multi_class: Any,
     no_intercept: bool,
@@ -77,6 +80,8 @@ def certify(
     from rosenblatt.commands.examples import SHOWN_ROWS, load_examples
 
     output_files.require_writable(path, data)
+    if report is not None:
+        pages.require_writable(report, data, path)
     with output.waiting() as now:
         now("reading")
         examples = load_examples(data, reading, threads)
@@ -94,11 +99,13 @@ def certify(
     if path is not None:
         with output_files.written(path) as file:
             file.write(f"{certificate.to_json()}\n".encode())
+    if report is not None:
+        pages.write_certificate_page(report, certificate, examples, path)
     if as_json or not quiet:
         most = None if as_json else SHOWN_ROWS
         examples.locate([row for _, rows in _rows_named(certificate) for row in rows[:most]])
     if as_json:
-        output.say_json(_facts(certificate, examples, path))
+        output.say_json(_facts(certificate, examples, path) | ({} if report is None else {"report": report}))
     elif not quiet:
         _report(certificate, examples, data, path, reading)
     if check and certificate.separable is not True:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.commands import output, output_files
+from rosenblatt.commands import output, output_files, pages
 from rosenblatt.commands.number_types import POSITIVE, SHARE, ParameterType, RealNumber, WholeNumber
 from rosenblatt.commands.reading import ReadingCommand, reading_options
 from rosenblatt.errors import counted
@@ -57,6 +57,7 @@ class ClassWeightType(ParameterType):
 Examples:
   rosenblatt train data.svm -o model.safetensors
   rosenblatt train reviews.csv -o model --text review --label mood --average
+  rosenblatt train flowers.csv -o model --passes 20 --report report.html
   rosenblatt train 'part-*.svm.gz' -o model --passes 10 --shuffle
   rosenblatt train big.svm -o model --checkpoint run.state --every 1000000
   zcat log.gz | rosenblatt train - -o model --format vw
@@ -79,6 +80,7 @@ Exit codes:
 )
 @click.option("--average", is_flag=True, help="Short for --algorithm averaged.")
 @click.option("--vote", is_flag=True, help="Short for --algorithm voted.")
+@click.option("--report", metavar="FILE", type=click.Path(), help="Write a page (HTML) with pictures, for a browser.")
 @click.option("--passes", metavar="N", type=WholeNumber(1), help="Passes at most (1); one without mistakes ends it.")
 @click.option("--max-updates", metavar="N", type=WholeNumber(1), help="Stop after so many updates (of a class).")
 @click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
@@ -126,6 +128,7 @@ def train(
     algorithm: str | None,
     average: bool,
     vote: bool,
+    report: str | None,
     quiet: bool,
     as_json: bool,
     reading: dict[str, Any],
@@ -148,7 +151,12 @@ def train(
         "cache" in given
     ):
         raise click.UsageError("-o, --checkpoint and --cache must be different files")
+    if report is not None:
+        pages.require_writable(report, data, path, given.get("checkpoint"), given.get("cache"), read_again=True)
     facts = _learn(name, given)(name, data, path, given, reading, quiet=quiet)
+    if report is not None:
+        pages.write_training_page(report, path, data, reading, given.get("threads"))
+        facts["report"] = report
     if as_json:
         output.say_json(facts)
     elif not quiet:

@@ -64,6 +64,8 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if facts.get("rejected_lines"):
         yield "Bad lines", f"{facts['rejected_lines']:,} left out, and kept in {', '.join(facts['rejected_files'])}"
     yield "Model", f"{facts['model']} ({size(os.path.getsize(facts['model']))})"
+    if facts.get("report") is not None:
+        yield "Report", f"{facts['report']} ({size(os.path.getsize(facts['report']))}), for a browser"
 
 
 def _convergence(facts: dict[str, Any]) -> str:

@@ -62,7 +62,7 @@ def drawn_image(size: tuple[float, float], draw: Callable[[Any], Any], columns: 
         figure = new_figure(*size)
         axes = [figure.add_subplot(1, columns, place + 1) for place in range(columns)]
         draw(axes[0] if columns == 1 else axes)
-        words = "; ".join(ax.get_title(loc="left").replace("\n", " ") for ax in axes)
+        words = " ".join(ax.get_label() for ax in axes)
         return image(figure, words)
 
 

@@ -157,7 +157,8 @@ def unit(ax: Axes) -> float:
 
 
 def title(ax: Axes, *lines: str) -> None:
-    """Lines above the axes, from their left edge, broken so that they fit."""
+    """Lines above the axes, from their left edge, broken so that they fit; unbroken they are the label of the axes."""
+    ax.set_label(" ".join(line if line.endswith(".") else f"{line}." for line in lines if line))
     size = _points(library().rcParams["axes.titlesize"])
     width = _width(ax)
     broken = [part for line in lines if line for part in _broken(line, width, size)]

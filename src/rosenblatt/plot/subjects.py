@@ -32,7 +32,7 @@ def subject_of(thing: Any) -> Subject:
         return Subject("Hyperplane", thing)
     if isinstance(thing, Separable):
         return Subject("Maximum margin", thing.hyperplane, support=thing.support, margin=thing.margin)
-    name = type(thing).__name__
+    name = name_of(thing)
     if not hasattr(thing, "predict"):
         raise InputError(f"a boundary is drawn of a Hyperplane, a Separable or a fitted classifier, got {name}")
     classes = getattr(thing, "classes_", None)
@@ -50,6 +50,12 @@ def subject_of(thing: Any) -> Subject:
         # In the canonical form of both margins the band, and slack, begin where the score is 1.
         margin = 1.0 / float(np.linalg.norm(plane.w))
     return Subject(name, plane, classes, thing, None if support is None else np.asarray(support, np.int64), margin)
+
+
+def name_of(model: Any) -> str:
+    """The name of its kind: of a model read from a file, that of the estimator it is."""
+    own = getattr(model, "estimator", None)
+    return own if isinstance(own, str) else type(model).__name__
 
 
 def require_linear(thing: Any) -> Subject:

@@ -14,6 +14,7 @@ from rosenblatt.plot.boundaries import boundary
 from rosenblatt.plot.coefficients import weights
 from rosenblatt.plot.passes import mistakes
 from rosenblatt.plot.samples import SHOWN
+from rosenblatt.plot.subjects import name_of
 from rosenblatt.reports import page
 
 _TOP = 20
@@ -64,7 +65,7 @@ def training_report(
         raise InputError(f"this {type(model).__name__} is not fitted yet: call fit(X, y) first")
     rows = inputs.rows(X, estimator="a report")
     labels = inputs.labels(y, len(rows))
-    name = type(model).__name__
+    name = name_of(model)
     predicted = np.asarray(model.predict(X))
     if names is None:
         names = getattr(model, "feature_names_in_", None)
@@ -147,7 +148,7 @@ def _or_none(size: tuple[float, float], draw: Any) -> str:
 def _of_run(model: Any) -> list[tuple[str, Any]]:
     pairs: list[tuple[str, Any]] = []
     for attribute, name in (
-        ("n_iter_", "passes or steps"),
+        ("n_iter_", "passes" if hasattr(model, "mistakes_per_pass_") else "steps of the solver"),
         ("n_updates_", "mistakes learned from"),
         ("converged_", "the last pass made no mistake"),
         ("separates_", "every row on its side"),
@@ -206,6 +207,5 @@ def _taken_for(classes: Any, labels: Any, predicted: Any, some: bool) -> str:
 
 
 def _parameters(model: Any) -> list[tuple[str, Any]]:
-    if not hasattr(model, "get_params"):
-        return []
-    return [(name, repr(value)[:200]) for name, value in sorted(model.get_params(deep=False).items())]
+    given = model.get_params(deep=False) if hasattr(model, "get_params") else getattr(model, "parameters", {})
+    return [(name, repr(value)[:200]) for name, value in sorted(given.items())]
