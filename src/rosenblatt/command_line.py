@@ -20,7 +20,7 @@ from rosenblatt.errors import RosenblattError
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
-NAMES = ("certify", "verify", "train", "predict", "plot", "convert", "demo")
+NAMES = ("certify", "verify", "train", "predict", "trace", "plot", "convert", "demo")
 
 EXIT_CODES = """\b
 Exit codes:
