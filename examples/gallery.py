@@ -125,7 +125,7 @@ PICTURES = {
     boundary_space: (5.0, 4.3),
     boundary_projected: (5.0, 4.0),
     boundary_classes: (5.0, 3.4),
-    trace: (8.6, 3.5),
+    trace: (8.6, 3.2),
     mistakes: (5.0, 3.4),
     proof: (5.0, 3.7),
     certificate_separable: (5.0, 4.2),
@@ -142,7 +142,7 @@ def axes_of(size):
     def make(projection=None, columns=1, rows=1):
         if columns == 3 and size[0] < 5:  # panels one above the other
             return plt.figure(figsize=(size[0], 2.9 * size[0]), layout="constrained").subplots(3, 1)
-        figure = plt.figure(figsize=size, layout="constrained")
+        figure = plt.figure(figsize=size if rows == 1 else (size[0], 0.5 * size[0]), layout="constrained")
         if columns == 1:
             return figure.add_subplot(projection=projection)
         return figure.subplots(rows, columns)
@@ -175,7 +175,7 @@ def main():
     warnings.simplefilter("ignore")
     for draw, size in PICTURES.items():
         scale = choices.width / size[0] if choices.width else 1.0
-        with plot.look():
+        with plot.look(text=9 if scale <= 1 else 11 if scale < 1.5 else 16):
             axes = draw(axes_of((size[0] * scale, size[1] * max(scale, 0.8))))
             figure = (axes[0] if isinstance(axes, list) else axes).figure
             as_png(figure, 150 if scale <= 1 else 110, choices.grey).save(

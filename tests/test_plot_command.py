@@ -76,6 +76,17 @@ def test_the_size_is_that_asked_for():
         assert picture.size == (660, 520)
 
 
+def test_on_a_slide_the_words_are_larger():
+    def sizes(size):
+        run("plot", "two.csv", "--label", "kind", "-o", "a.svg", "--size", size)
+        text = Path("a.svg").read_text(encoding="utf-8")
+        return {float(scale) for scale in re.findall(r"scale\((0\.\d+) -", text)}
+
+    column, slide = sizes("3.3x2.6"), sizes("10x5.6")
+    assert column == sizes("5x4")  # the same letters in print, on a column and on a page
+    assert max(slide) / max(column) == pytest.approx(np.sqrt(56 / 20), rel=0.01)
+
+
 def test_a_trace_is_written_as_a_film():
     from PIL import Image
 

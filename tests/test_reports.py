@@ -130,7 +130,7 @@ def test_a_training_report_has_the_run_the_pictures_and_who_was_taken_for_whom(m
     right = int((model.predict(X) == y).sum())
     assert f"right about {right} of all 60 rows" in said
     assert "held out 97 %" in said
-    assert "label no 30 0" in said and "label yes 0 30" in said
+    assert "label ↓ taken for → no yes no 30 0 yes 0 30" in said
 
 
 def test_a_training_report_of_several_classes_in_many_features_has_no_boundary():

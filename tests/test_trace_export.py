@@ -145,3 +145,42 @@ def test_labels_that_would_be_markup_are_escaped():
     trace = rb.trace([[1.0], [-1.0], [2.0]], ["<b>", "&", "c"], multi_class="joint", shuffle=False)
     page = trace._repr_html_()
     assert "<b>" not in page and "&lt;b&gt;" in page and "&amp;" in page
+
+
+# ---- Tables ----
+def wide(**parameters):
+    X, y = noisy(40, 4, seed=1, n_classes=3)
+    frame = pd.DataFrame(X, columns=["sepal_length", "sepal_width", "petal_length", "petal_width"])
+    return rb.trace(
+        frame, np.asarray(["setosa", "versicolor", "virginica"])[y], random_state=0, max_iter=2, **parameters
+    )
+
+
+def test_a_table_leaves_out_what_does_not_fit():
+    trace = wide()
+    assert max(map(len, str(trace).splitlines())) > 100 and "sepal_width" in str(trace)
+    lines = trace.table(width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["class", "pass", "row", "ŷ", "y", "Mistake?", "w", "b"]
+    assert "The features are left out, to fit 80 columns." in lines
+    assert trace.table(width=200) == trace.table()
+    full, short = lines[2], trace.table(width=60).splitlines()[2]
+    first, last = full[full.index("(") + 1 : full.index(")")].split(", ")[::3]
+    assert f"({first}, ..., {last})" in short
+
+
+def test_two_vectors_that_are_moved_stand_below_each_other_where_they_do_not_fit():
+    trace = wide(multi_class="joint")
+    lines = trace.table(width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    step = trace[0]
+    label, w = lines[0].index("y  "), lines[0].index(" w ") + 1
+    for line, name in zip(lines[2:4], (step.up, step.down)):
+        own = step.w_after[trace.classes_.tolist().index(name)]
+        assert line[label:].startswith(name) and line[w:].startswith(f"({own[0]:.4g}, ..., {own[-1]:.4g})")
+    assert "Under y: the rival, which moved down." in lines
+
+
+def test_notes_under_a_table_are_broken_to_fit():
+    X, y = noisy(30, 2, seed=0)
+    assert max(map(len, rb.trace(X, y, random_state=0, algorithm="averaged").table(width=44).splitlines()[-3:])) <= 44

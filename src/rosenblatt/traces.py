@@ -459,15 +459,18 @@ class Trace:
         """
         return trace_export.to_json(self, rows=rows)
 
-    def table(self, max_rows: int | None = 30) -> str:
+    def table(self, max_rows: int | None = 30, width: int | None = None) -> str:
         """The table of note 001: features, prediction, label, mistake?, and w after each mistake.
 
         Parameters
         ----------
         max_rows : int or None, default 30
             Of longer traces the beginning and the end; None: all.
+        width : int, optional
+            The columns of a terminal, for instance: of a wider table the features are left out, then the middle of the
+            vectors, and it says so.
         """
-        return trace_table.as_text(self, max_rows)
+        return trace_table.as_text(self, max_rows, width)
 
     def __str__(self) -> str:
         return self.table()

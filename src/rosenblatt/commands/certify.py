@@ -107,7 +107,7 @@ def certify(
     if as_json:
         output.say_json(_facts(certificate, examples, path) | ({} if report is None else {"report": report}))
     elif not quiet:
-        _report(certificate, examples, data, path, reading)
+        _report(certificate, examples, data, path, report, reading)
     if check and certificate.separable is not True:
         raise click.exceptions.Exit(NOT_SEPARABLE)
 
@@ -116,7 +116,12 @@ def certify(
 
 
 def _report(
-    certificate: Any, examples: Examples, data: tuple[str, ...], path: str | None, reading: dict[str, Any]
+    certificate: Any,
+    examples: Examples,
+    data: tuple[str, ...],
+    path: str | None,
+    page: str | None,
+    reading: dict[str, Any],
 ) -> None:
     output.say(output.wrapped(examples.in_words()))
     output.say()
@@ -128,6 +133,9 @@ def _report(
         for line in examples.shown(numbers):
             output.say(line)
     output.say()
+    if page is not None:
+        output.say(f"All of this, with pictures, is in {page}, for a browser.")
+        output.say()
     for line in _next(certificate, data, path, reading):
         output.say(line)
 

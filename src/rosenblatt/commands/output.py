@@ -21,7 +21,7 @@ WIDTH = 80
 
 _SPELLED = {
     "‖": "||", "γ": "gamma", "ρ": "rho", "τ": "tau", "²": "^2", "−": "-", "–": "-", "—": "-", "…": "...",
-    "≥": ">=", "≤": "<=", "×": "x", "·": "*", "√": "sqrt", "“": '"', "”": '"', "‘": "'", "’": "'", "─": "-",
+    "≥": ">=", "≤": "<=", "×": "x", "·": "*", "√": "sqrt", "“": '"', "”": '"', "‘": "'", "’": "'", "─": "-", "ŷ": "y^",
 }  # fmt: skip
 
 
@@ -100,6 +100,13 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], flush: str = "<
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
         for row in everything
     ]
+
+
+def width() -> int:
+    """The columns of the terminal; 80 where there is none."""
+    import shutil
+
+    return max(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
 
 
 def heading(text: str) -> str:

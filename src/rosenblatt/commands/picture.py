@@ -11,6 +11,7 @@ from rosenblatt.commands import output, output_files
 from rosenblatt.commands.plot import FILMS
 
 _DOTS = 200  # per inch
+_PAGE = 20.0  # square inches; on a slide, which is larger, so are the words
 
 
 @dataclass
@@ -46,9 +47,9 @@ def draw(
         if given["title"]:
             first.set_title(given["title"], loc="left")
         if path.lower().endswith(FILMS):
-            return f"{kind} of {', '.join(data)}"
+            return f"a film, which ends with {first.get_label()}"
         _write(first.figure, path)
-    panels = f"{len(axes)} panels, the first: " if isinstance(axes, list) else ""
+    panels = f"{len(axes)} panels, the first: " if isinstance(axes, list) and len(axes) > 1 else ""
     return f"{panels}{given['title'] or first.get_label()}"
 
 
@@ -162,6 +163,10 @@ def _axes(drawing: Drawing, *, solid: bool = False) -> Any:
         return None
     import matplotlib.pyplot as plt
 
+    from rosenblatt.plot import style
+
+    larger = min(2.0, max(1.0, (size[0] * size[1] / _PAGE) ** 0.5))
+    plt.rcParams.update(style.settings(larger * style.SETTINGS["font.size"]))  # until the picture is done
     figure = plt.figure(figsize=size, layout="constrained")
     return figure.add_subplot(projection="3d" if solid else None)
 

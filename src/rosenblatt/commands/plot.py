@@ -65,7 +65,7 @@ Exit codes:
     metavar="FILE",
     type=click.Path(),
     required=True,
-    help="The picture: .png, .svg, .pdf; a trace also .gif.",
+    help="The picture: .png, .svg, .pdf; a trace also .gif, .mp4, .html.",
 )
 @click.option(
     "--kind",
@@ -92,7 +92,10 @@ Exit codes:
     help="Weights as an image.",
 )
 @click.option(
-    "--size", metavar="WxH", type=PairType("inches x inches, such as 3.3x2.6", float), help="Of the picture, in inches."
+    "--size",
+    metavar="WxH",
+    type=PairType("inches x inches, such as 3.3x2.6", float),
+    help="In inches: 3.3x2.6 suits a column of print, 10x5.6 a slide.",
 )
 @click.option("--title", metavar="TEXT", help="In place of what is found out.")
 @click.option("--threads", metavar="N", type=WholeNumber(1), help="At most so many; the picture is the same.")

@@ -165,7 +165,7 @@ def _report(
 ) -> None:
     output.say(output.wrapped(examples.in_words()))
     output.say()
-    table = found.table(max_rows=None if everything else 30)
+    table = found.table(max_rows=None if everything else 30, width=output.width())
     for python, option in _OPTIONS.items():
         table = table.replace(python, option)
     output.say(table)

@@ -81,15 +81,17 @@ def weights(
     else:
         panel = (3.0 if several else 5.0, 0.9 + 0.19 * shown)
     axes = style.panels(ax, len(each), columns=5 if shape is not None else 3, panel=panel)
-    for own, (name, w) in zip(axes, each.items(), strict=True):
+    for own, w in zip(axes, each.values(), strict=True):
         if shape is not None:
             largest = max(float(np.abs(other).max()) for other in each.values())
             _image(own, w.reshape(shape), largest or 1.0, colourbar=not several)
         else:
             _bars(own, w, names, shown)
-        _entitle(own, name, len(each), shown, d, shape is not None)
     if shape is not None and several:
-        axes[-1].set_xlabel("dash: negative")
+        axes[-1].set_xlabel("dash: negative", loc="right")
+    style.lay_out(axes)  # names take room from the bars, and so from the title above them
+    for own, name in zip(axes, each, strict=True):
+        _entitle(own, name, len(each), shown, d, shape is not None)
     return axes if several else axes[0]
 
 

@@ -126,9 +126,9 @@ def _scale(ax: Axes, counts: IntArray, total: int, most: float | int | None) -> 
     """A logarithm, which begins with 0 all the same, where the numbers are far apart."""
     top = max([total, *([float(most)] if most is not None and math.isfinite(most) else [])])
     spread = top / max(1, float(np.median(counts[counts > 0])) if (counts > 0).any() else 1)
-    if top > _FAR * max(total, 1) or spread > 200:
-        from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter
 
+    if top > _FAR * max(total, 1) or spread > 200:
         ax.set_yscale("symlog", linthresh=1, linscale=0.5)
         ax.set_ylim(0, top * 2.2)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _in_figures(value)))
@@ -137,6 +137,7 @@ def _scale(ax: Axes, counts: IntArray, total: int, most: float | int | None) -> 
 
         ax.set_ylim(0, max(top, 1) * 1.08)
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _in_figures(value)))
 
 
 def _entitle(ax: Axes, counts: IntArray, total: int, most: float | int | None, converged: bool | None) -> None:

@@ -74,6 +74,7 @@ def soft_margin(
     for panel, model in zip(axes, models, strict=True):
         handles = _one(panel, model, X, y, shown)
         style.legend_below(panel, handles if panel is axes[0] else handles[2:])  # the classes need no second word
+    style.fit_limits(axes)
     return axes[0] if np.ndim(Cs) == 0 or hasattr(ax, "scatter") else axes
 
 

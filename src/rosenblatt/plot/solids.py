@@ -23,14 +23,20 @@ def draw(ax: Any, plane: Hyperplane, shown: Sample, band: float | None, normal: 
     ax.set_ylim(low[1], high[1])
     ax.set_zlim(low[2], high[2])
     if max(span) <= 4 * min(span):
-        ax.set_box_aspect(
-            tuple(high - low), zoom=1.0 if style.unit(ax) < 0.9 else 1.1
-        )  # w is then seen at right angles to the plane
+        # Of one scale, w is seen at right angles to the plane. Small axes leave their labels more room.
+        ax.set_box_aspect(tuple(high - low), zoom=0.86 if style.unit(ax) < 0.9 else 1.1)
     ax.computed_zorder = False  # the walls are behind all else, and points are never hidden
     ax.view_init(elev=18, azim=_azimuth(plane.w))
+    from matplotlib.ticker import MaxNLocator
+
+    small = style.unit(ax) < 0.9
+    size = style.points(style.library().rcParams["axes.labelsize"])
+    away = 0.8 * size if small else max(4.0, 1.7 * size - 11.4)  # numbers of larger axes stand farther out
     for number, setter in enumerate((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel)):
-        setter(style.short(shown.feature(number), 24))
+        setter(style.short(shown.feature(number), 24), labelpad=away)
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        if small:
+            axis.set_major_locator(MaxNLocator(4))
         axis.set_pane_color((1, 1, 1, 0))
         axis._axinfo["grid"].update(color="#E2E2E2", linewidth=0.5)
     handles = marks.draw_points(ax, points, shown, (style.NEGATIVE, style.POSITIVE))

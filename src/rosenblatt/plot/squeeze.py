@@ -92,7 +92,14 @@ def _lemmas(shown: Any, k: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _draw_lemmas(ax: Axes, k: FloatArray, floor: FloatArray, ceiling: FloatArray) -> list[Any]:
     (low,) = ax.plot(k, floor, color=style.BLUE, lw=1.0, label="floor: γk (lemma 1)", gid="floor", zorder=3)
     (high,) = ax.plot(
-        k, ceiling, color=style.VERMILLION, lw=1.0, label="ceiling: R√k (lemma 2)", gid="ceiling", zorder=3
+        k,
+        ceiling,
+        color=style.VERMILLION,
+        lw=1.0,
+        ls=(0, (7, 1.5)),
+        label="ceiling: R√k (lemma 2)",
+        gid="ceiling",
+        zorder=3,
     )
     room = ceiling >= floor
     ax.fill_between(k, floor, ceiling, where=room.tolist(), color="#EFEFEF", lw=0, zorder=1)

@@ -50,11 +50,11 @@ SEVERAL = (
     Look("#B8A900", "#F8F4C4", "*"),
 )
 
-SETTINGS = {
-    "font.size": 9,
+SETTINGS: dict[str, Any] = {  # what is a float grows with the words
+    "font.size": 9.0,
     "axes.titlesize": 9.5,
-    "axes.titlepad": 7,
-    "axes.labelsize": 9,
+    "axes.titlepad": 7.0,
+    "axes.labelsize": 9.0,
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
     "axes.linewidth": 0.7,
@@ -64,11 +64,11 @@ SETTINGS = {
     "ytick.color": GREY,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
-    "legend.fontsize": 8,
+    "legend.fontsize": 8.0,
     "legend.frameon": False,
     "text.color": INK,
     "figure.facecolor": "white",
@@ -92,21 +92,38 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def draw(*arguments: P.args, **named: P.kwargs) -> R:
-        settings = library().rc_context(SETTINGS) if named.get("ax") is None else contextlib.nullcontext()
-        with settings:
+        own = library().rc_context(SETTINGS) if named.get("ax") is None else contextlib.nullcontext()
+        with own:
             return function(*arguments, **named)
 
     return draw
 
 
-def look() -> Any:
+def look(text: float = 9.0) -> Any:
     """The settings that new axes get, as a context: for axes of one's own that are to look like them.
 
+    Parameters
+    ----------
+    text : float, default 9
+        The size of words, in points: 9 suits a page and a column of print, 16 a slide of 10 inches.
+
+    Examples
+    --------
     >>> import matplotlib.pyplot as plt
     >>> with look():
     ...     figure, axes = plt.subplots(figsize=(3.3, 2.6), layout="constrained")  # a column of print
+    >>> with look(text=16):
+    ...     figure, axes = plt.subplots(figsize=(10, 5.6), layout="constrained")  # a slide
     """
-    return library().rc_context(SETTINGS)
+    if not text > 0:
+        raise InputError(f"text must be above 0, got {text}: it is the size of words in points")
+    return library().rc_context(settings(text))
+
+
+def settings(text: float) -> dict[str, Any]:
+    """The settings with words of another size, and lines and gaps in proportion."""
+    scale = text / SETTINGS["font.size"]
+    return {name: round(scale * value, 3) if isinstance(value, float) else value for name, value in SETTINGS.items()}
 
 
 # Axes -----------------------------------------------------------------------------------------------------------------
@@ -141,6 +158,26 @@ def panels(ax: Any, count: int, *, columns: int = 3, panel: tuple[float, float] 
     return panels(grid, count)
 
 
+def lay_out(axes: Sequence[Axes]) -> None:
+    """Give axes the place that they will have, where their figure arranges them."""
+    figure: Any = axes[0].figure.figure
+    if _is_laid_out(figure):
+        figure.get_layout_engine().execute(figure)
+
+
+def _is_laid_out(figure: Any) -> bool:
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
+
+
+def fit_limits(axes: Sequence[Axes]) -> None:
+    """Set limits anew for the place that axes have in the end: those of one scale were widened for an earlier one."""
+    lay_out(axes)
+    for ax in axes:
+        ax.autoscale_view()
+
+
 def is_solid(ax: Any) -> bool:
     """Whether axes have three dimensions."""
     return getattr(ax, "name", "") == "3d"
@@ -159,7 +196,7 @@ def unit(ax: Axes) -> float:
 def title(ax: Axes, *lines: str) -> None:
     """Lines above the axes, from their left edge, broken so that they fit; unbroken they are the label of the axes."""
     ax.set_label(" ".join(line if line.endswith(".") else f"{line}." for line in lines if line))
-    size = _points(library().rcParams["axes.titlesize"])
+    size = points(library().rcParams["axes.titlesize"])
     width = _width(ax)
     broken = [part for line in lines if line for part in _broken(line, width, size)]
     ax.set_title("\n".join(broken), loc="left", linespacing=1.25)
@@ -196,34 +233,63 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
         return
     from matplotlib.transforms import ScaledTranslation
 
-    settings = library().rcParams
-    size = _points(settings["legend.fontsize"])
+    current = library().rcParams
+    size = points(current["legend.fontsize"])
     figure: Any = ax.figure
-    space = 8 + 1.3 * _points(ax.xaxis.label.get_size()) * bool(ax.get_xlabel()) if not is_solid(ax) else 0
-    space += 8 + 1.3 * _points(settings["xtick.labelsize"]) * (not is_solid(ax))
+    space = 8 + 1.3 * points(ax.xaxis.label.get_size()) * bool(ax.get_xlabel()) if not is_solid(ax) else 0
+    space += 8 + 1.3 * points(current["xtick.labelsize"]) * (not is_solid(ax))
     down = ScaledTranslation(0, -space / 72, figure.dpi_scale_trans)
-    columns = _columns([_length(str(handle.get_label()), size) / size for handle in handles], _width(ax) / size)
-    ax.legend(
+    legend = ax.legend(
         handles=list(handles),
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=ax.transAxes + down,
-        ncols=columns,
+        ncols=_columns(handles, size, _width(ax)),
         borderaxespad=0,
         borderpad=0,
-        handletextpad=0.5,
-        columnspacing=1.4,
-        frameon=False,
+        **_LEGEND,
     )
+    _fit_marks(legend, size)
 
 
-def _columns(lengths: Sequence[float], width: float) -> int:
-    """How many columns of a legend fit in a width, in heights of its text; they are filled one after the other."""
+_LEGEND: dict[str, Any] = {"handletextpad": 0.5, "columnspacing": 1.4, "frameon": False}
+
+
+def legend_across(axes: Sequence[Axes], handles: Sequence[Any]) -> None:
+    """What the marks of several panels mean, under all of them if the figure has no others, else under the lowest."""
+    figure: Any = axes[0].figure
+    others = {ax for ax in figure.axes if ax.axison} - set(axes)
+    if len(axes) == 1 or others or not _is_laid_out(figure):
+        legend_below(_lowest(axes), handles)
+        return
+    size = points(library().rcParams["legend.fontsize"])
+    columns = _columns(handles, size, 72 * 0.95 * float(figure.get_figwidth()))
+    _fit_marks(figure.legend(handles=list(handles), loc="outside lower left", ncols=columns, **_LEGEND), size)
+
+
+def _lowest(axes: Sequence[Axes]) -> Axes:
+    """The first panel of the last row."""
+    lows = [round(float(ax.get_position().y0), 3) for ax in axes]
+    return axes[lows.index(min(lows))]
+
+
+def _fit_marks(legend: Any, size: float) -> None:
+    """No mark in a legend is larger than its line."""
+    for handle in legend.legend_handles:
+        if hasattr(handle, "set_sizes"):
+            handle.set_sizes([min(float(area), (0.95 * size) ** 2) for area in handle.get_sizes()])
+        elif hasattr(handle, "set_markersize"):
+            handle.set_markersize(min(float(handle.get_markersize()), 1.15 * size))
+
+
+def _columns(handles: Sequence[Any], size: float, width: float) -> int:
+    """How many columns of a legend fit in a width, in points; they are filled one after the other."""
+    lengths = [_length(str(handle.get_label()), size) for handle in handles]
     for columns in range(len(lengths), 1, -1):
         fewest, more = divmod(len(lengths), columns)  # the first columns have one more, if they are not equal
         starts = [column * fewest + min(column, more) for column in range(columns + 1)]
         used = [max(lengths[start:end]) for start, end in pairwise(starts)]
-        if sum(letters + 3.9 for letters in used) <= width:  # a mark, and the space between columns
+        if sum(length + 3.9 * size for length in used) <= width:  # a mark, and the space between columns
             return columns
     return 1
 
@@ -253,7 +319,7 @@ def number(value: float) -> str:
 _RAISED = dict(zip("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True))
 
 
-def _points(size: Any) -> float:
+def points(size: Any) -> float:
     """A size of text in points; matplotlib also knows it in words."""
     from matplotlib.font_manager import FontProperties
 

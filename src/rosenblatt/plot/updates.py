@@ -83,15 +83,19 @@ def trace(
     if kind == "animation":
         ax = style.axes_for(ax, (5.0, 4.6))
         moving = animations.animation(
-            ax, lambda k: _draw(ax, _update(trace, k, problem, max_points), count), chosen, seconds
+            ax,
+            lambda k: style.legend_below(ax, _draw(ax, _update(trace, k, problem, max_points), count)),
+            chosen,
+            seconds,
         )
         if path is not None:
             animations.write(moving, path, seconds, f"{count} updates")
         return moving
-    axes = style.panels(ax, len(chosen), columns=columns, panel=(3.0, 3.1))
-    last_row = (len(axes) - 1) // columns * columns  # the legend is under its first panel
-    for number, (panel, k) in enumerate(zip(axes, chosen, strict=True)):
-        _draw(panel, _update(trace, k, problem, max_points), count, legend=number == last_row)
+    axes = style.panels(ax, len(chosen), columns=columns, panel=(3.0, 3.0))
+    for panel, k in zip(axes, chosen, strict=True):
+        handles = _draw(panel, _update(trace, k, problem, max_points), count)
+    style.legend_across(axes, handles)
+    style.fit_limits(axes)
     if path is not None:
         axes[0].figure.savefig(path)
     return axes[0] if hasattr(ax, "scatter") else axes
@@ -190,7 +194,8 @@ def _plain(label: Any) -> Any:
 # How it is drawn ------------------------------------------------------------------------------------------------------
 
 
-def _draw(ax: Axes, update: Update, count: int, *, legend: bool = True) -> None:
+def _draw(ax: Axes, update: Update, count: int) -> list[Any]:
+    """One update; what a legend says of it."""
     from matplotlib.lines import Line2D
 
     view = _view(update)
@@ -226,8 +231,7 @@ def _draw(ax: Axes, update: Update, count: int, *, legend: bool = True) -> None:
     scaled = "" if scale == 1 else f"vectors × {scale:g}"
     second = "; ".join(part for part in ("undershot: still wrong" if update.undershot else "", offset, scaled) if part)
     style.title(ax, first, second, view.note, shown.note)
-    if legend:
-        style.legend_below(ax, handles)
+    return handles
 
 
 def _view(update: Update) -> View:

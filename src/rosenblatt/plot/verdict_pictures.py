@@ -350,6 +350,7 @@ def _table(table: CertificateTable, X: Any, y: Any, ax: Any, names: Any, limit: 
     axes = style.panels(ax, len(table), panel=(3.7, 4.0))
     for panel, own in zip(axes, table.values(), strict=True):
         certificate(own, X, y, ax=panel, names=names, max_points=limit)
+    style.fit_limits(axes)
     return axes
 
 

@@ -71,7 +71,7 @@ def certificate_report(
         parts.append(_of_table(certificate))
         each = list(zip(certificate._names(), certificate.values(), strict=True))[:_MOST_PICTURES]
     else:
-        parts.append(page.paragraphs(certificate_words.sentences(certificate)))
+        parts.append(page.paragraphs(_words(certificate)))
         each = [("", certificate)]
     many = len(each) > 1
     parts.append(_pictures(each, X, y, names, max_points))
@@ -80,6 +80,12 @@ def certificate_report(
         parts.append(_numbers(own, rows, labels, names, f" ({name})" if many else ""))
     parts.append(page.section("Check it", _how_to_check(certificate, check)))
     return page.page(f"{verdict}{f': {source}' if source else ''}", parts)
+
+
+def _words(certificate: Any) -> list[str]:
+    """What it says, without the advice to those who have Python at hand."""
+    lines = [line for line in certificate_words.sentences(certificate) if not line.startswith("Next: ")]
+    return [line.replace("; check it with verify(X, y).", ": see below how to check it.") for line in lines]
 
 
 def _of_table(table: CertificateTable) -> str:
@@ -173,7 +179,7 @@ def _margin(certificate: Any, suffix: str) -> str:
                 ("at least", certificate_words.at_least(certificate.margin)),
                 ("at most, for any hyperplane", _bound(certificate.margin_upper_bound)),
                 ("its square, exactly", None if exact is None or long else str(exact)),
-                ("relative gap", f"{certificate.gap:.1e}"),
+                ("relative gap", f"{certificate.gap:.1e}" if certificate.gap else "none"),
             ]
         ),
     )

@@ -25,9 +25,10 @@ p { margin: .5rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 .verdict { display: inline-block; padding: .15rem .7rem; border-radius: .3rem; color: #fff; background: var(--grey); }
 .verdict.yes { background: var(--blue); }
 .verdict.no { background: var(--vermillion); }
-.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem; }
-figure { margin: 0; min-width: 0; }
-figure img { display: block; width: 100%; max-width: 36rem; height: auto; }
+.pictures { display: grid; margin-top: 1.2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem; }
+figure { margin: 0; min-width: 0; max-width: 36rem; }
+figure img { display: block; width: 100%; height: auto; }
 figcaption { color: var(--grey); font-size: .9rem; max-width: 36rem; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
@@ -35,7 +36,9 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; bo
 th { font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 .facts th { font-weight: 400; color: var(--grey); white-space: nowrap; }
-.facts td { overflow-wrap: anywhere; }
+td.short { white-space: nowrap; }
+td:last-child { overflow-wrap: anywhere; }
+.facts td { min-width: 6rem; }
 pre { background: #f5f5f5; padding: .7rem .9rem; border-radius: .3rem; font-size: .85rem; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 a { color: var(--blue); }
@@ -52,6 +55,8 @@ footer { margin-top: 2.5rem; padding-top: .6rem; border-top: 1px solid var(--lin
   .screen { display: none; }
 }
 """
+
+_SHORT = 20  # letters
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -109,11 +114,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     right = [all(isinstance(row[k], (int, float)) or _is_number(row[k]) for row in lines) for k in range(len(columns))]
     mark = [' class="number"' if own else "" for own in right]
     head = "".join(f'<th scope="col"{own}>{text(name)}</th>' for name, own in zip(columns, mark, strict=True))
+    short = [own or (' class="short"' if _is_short(lines, k) else "") for k, own in enumerate(mark)]
     body = "".join(
-        "<tr>" + "".join(f"<td{own}>{text(value)}</td>" for value, own in zip(row, mark, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{own}>{text(value)}</td>" for value, own in zip(row, short, strict=True)) + "</tr>"
         for row in lines
     )
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _is_short(lines: Sequence[Sequence[Any]], column: int) -> bool:
+    """Whether what stands in a column is not worth breaking."""
+    return all(len(str(row[column])) <= _SHORT for row in lines)
 
 
 def _is_number(value: Any) -> bool:

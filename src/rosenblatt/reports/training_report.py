@@ -93,7 +93,7 @@ def _words(model: Any, labels: Any, predicted: Any, some: bool) -> list[str]:
     wrong = int(np.count_nonzero(predicted != labels))
     right = len(labels) - wrong
     of_what = f"{len(labels):,} rows that were chosen from the data" if some else f"all {len(labels):,} rows"
-    lines = [f"It is right about {right:,} of {of_what} ({100 * right / len(labels):.2f} %)."]
+    lines = [f"It is right about {right:,} of {of_what} ({right / len(labels):.2%})."]
     if getattr(model, "mistakes_per_pass_", None) is not None:
         total, passes = int(model.n_updates_), int(model.n_iter_)
         run = f"Learning took {passes:,} pass{'' if passes == 1 else 'es'} and {counted(total, 'mistake')}"
@@ -202,8 +202,8 @@ def _taken_for(classes: Any, labels: Any, predicted: Any, some: bool) -> str:
     lines = []
     for name in names:
         own = predicted[known & (labels == name)]
-        lines.append([f"label {name}", *(int(np.count_nonzero(own == other)) for other in names)])
-    return page.table(["rows of", *(f"taken for {name}" for name in names)], lines)
+        lines.append([name, *(int(np.count_nonzero(own == other)) for other in names)])
+    return page.table(["label ↓ taken for →", *names], lines)
 
 
 def _parameters(model: Any) -> list[tuple[str, Any]]:
