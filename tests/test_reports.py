@@ -283,8 +283,21 @@ def test_in_a_browser_there_are_no_errors_no_network_and_no_overflow(kind, seen_
     else:
         report = reports.certificate_report(rb.certify(X, y), X, y, source="a" * 120)
     told, console = seen_in_chromium(report)
+    require_fit(told, console)
+
+
+@pytest.mark.slow
+def test_a_film_is_seen_in_a_browser(tmp_path, seen_in_chromium):
+    from rosenblatt import plot
+
+    path = tmp_path / "updates.html"
+    plot.trace(rb.trace(*clouds(apart=2.0), random_state=0), kind="animation", path=path)
+    require_fit(*seen_in_chromium(path.read_text(encoding="utf-8")))
+
+
+def require_fit(told, console):
     assert console == []
-    assert [page["inner"] for page in told] == [1280, 390]
+    assert {page["inner"] for page in told} == {1280, 390} and len(told) == 2
     for page in told:
         assert page["scroll"] <= page["inner"], page
         assert page["body"] <= page["inner"], page

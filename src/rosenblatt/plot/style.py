@@ -155,6 +155,11 @@ def panels(ax: Any, count: int, *, columns: int = 3, panel: tuple[float, float] 
     _, grid = plt.subplots(
         down, across, figsize=(panel[0] * across, panel[1] * down), layout="constrained", squeeze=False
     )
+    for ax in grid.flat:  # how wide they are is asked for before they are drawn, so it is that beside a label
+        ax.set(ylabel="label", yticks=[0.0], yticklabels=["−0.00"])
+    lay_out(list(grid.flat))
+    for ax in grid.flat:
+        ax.clear()
     return panels(grid, count)
 
 

@@ -91,7 +91,8 @@ def trace(
         if path is not None:
             animations.write(moving, path, seconds, f"{count} updates")
         return moving
-    axes = style.panels(ax, len(chosen), columns=columns, panel=(3.0, 3.0))
+    height = 3.0 if trace.X.shape[1] <= 2 else 3.7  # a projection needs words
+    axes = style.panels(ax, len(chosen), columns=columns, panel=(3.0, height))
     for panel, k in zip(axes, chosen, strict=True):
         handles = _draw(panel, _update(trace, k, problem, max_points), count)
     style.legend_across(axes, handles)
