@@ -167,6 +167,16 @@ def test_an_mp4_needs_ffmpeg_and_says_so(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_an_animation_is_written_as_an_mp4_where_ffmpeg_is(tmp_path):
+    from matplotlib.animation import FFMpegWriter
+
+    if not FFMpegWriter.isAvailable():
+        pytest.skip("no ffmpeg on this machine: apt-get install ffmpeg (Debian) has it")
+    plot.trace(note_001(), kind="animation", path=tmp_path / "updates.mp4")
+    assert [path.name for path in tmp_path.iterdir()] == ["updates.mp4"]
+    assert (tmp_path / "updates.mp4").read_bytes()[4:8] == b"ftyp"
+
+
 def test_a_failed_animation_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "updates.html"
     path.write_text("old", encoding="utf-8")
