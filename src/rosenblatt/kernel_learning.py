@@ -16,16 +16,24 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.budgets import BudgetLearner
 from rosenblatt.errors import WeightOverflowError
-from rosenblatt.expansions import KernelLearner, points_at_once
+from rosenblatt.expansions import KernelLearner, Log, points_at_once
 from rosenblatt.inputs import FloatArray, IntArray, Rows
 from rosenblatt.learning import Choices, Examples, HeldOut, Interrupts, LossRule, Report, joint_right, signs
+from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.progress import PassProgress
 
 
-def fit(learner: KernelLearner, examples: Examples, choices: Choices, held_out: IntArray | None = None) -> Report:
+def fit(
+    learner: KernelLearner,
+    examples: Examples,
+    choices: Choices,
+    held_out: IntArray | None = None,
+    log: MistakeLog | None = None,
+) -> Report:
     """Make passes over the rows until no problem makes a mistake, or its budget is used up.
 
-    With `held_out` rows, their mistakes are watched after every pass and the best vectors are kept.
+    With `held_out` rows, their mistakes are watched after every pass and the best vectors are kept. A `log` gets every
+    mistake.
     """
     examples.rows.require_finite()
     visited = _visited(examples, held_out)
@@ -35,6 +43,8 @@ def fit(learner: KernelLearner, examples: Examples, choices: Choices, held_out: 
     judged: Any = learner  # stands where a `learning.Learner` does
     watch = HeldOut(judged, examples, choices, held_out) if held_out is not None else None
     loss = LossRule(choices, len(visited))
+    if log is not None:
+        log.begin(learner, examples, choices, visited)
     with run.interrupts, run.progress or nullcontext():
         while run.active.any() and run.passes < choices.max_iter and run.error is None:
             run.make_pass()
@@ -42,14 +52,26 @@ def fit(learner: KernelLearner, examples: Examples, choices: Choices, held_out: 
                 run.active &= ~loss.exhausted(run.losses)
             if watch is not None and run.error is None:
                 run.active &= ~watch.exhausted()
+            if log is not None:
+                run.active &= ~log.enough(learner)
     if watch is not None:
         watch.restore()
+    if log is not None:
+        log.extend([_numbered(learner, own) for own in learner.logs])
+        log.end(learner)
+        log.expansion = learner
     # A problem that goes on after it came to rest, and only finds that it still is, has not moved (learning.py, fit).
     still = at_rest & np.asarray([len(history) > 0 and not any(history) for history in run.histories])
     learner.visits[still] = visits[still]
     learner.converged[:] = run.converged
     learner.rows_seen = len(examples.rows)
     return run.report()
+
+
+def _numbered(learner: KernelLearner, log: Log) -> dict[str, NDArray[Any]]:
+    """The mistakes of a problem with the numbers of their rows."""
+    columns = {name: log[name].copy() for name in ("visit", "step", "up", "down")}
+    return columns | {"row": learner.support_ids[log["row"]]}
 
 
 def learn_batch(learner: KernelLearner, examples: Examples, choices: Choices) -> Report:

@@ -125,7 +125,7 @@ class MistakeDrivenClassifier(Classifier):
         earlier = np.zeros(0, np.int64) if new else self.mistakes_per_pass_
         choices = self._choices(seed=self._seed(), first_pass=len(earlier))
         held_out = self._held_out(codes, examples.counts(), choices.seed) if self.early_stopping else None
-        report = self._driver.fit(learner, examples, choices, held_out, *([] if log is None else [log]))
+        report: Report = self._driver.fit(learner, examples, choices, held_out, log)
         report.mistakes_per_pass = np.concatenate([earlier, report.mistakes_per_pass])
         self._accept(X, classes, learner, examples, choices, report)
         return report

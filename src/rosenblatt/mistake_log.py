@@ -6,7 +6,7 @@ whatever the number of features. The vectors are rebuilt from it by `trace_repla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from rosenblatt.inputs import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from rosenblatt.expansions import KernelLearner
     from rosenblatt.learning import Choices, Examples, Learner
+
+    AnyLearner: TypeAlias = Learner | KernelLearner
 
 _FIELDS = {"row": np.int64, "visit": np.int64, "step": np.float64}
 _JOINT_FIELDS = {**_FIELDS, "up": np.int32, "down": np.int32}
@@ -31,18 +34,23 @@ class MistakeLog:
         self.max_visits = max_visits
         self.visited: IntArray | None = None
         self.visits: IntArray = np.zeros(0, np.int64)
+        self.expansion: KernelLearner | None = None  # what a kernel perceptron learned
         self._blocks: list[list[dict[str, NDArray[Any]]]] = []
 
-    def begin(self, learner: Learner, examples: Examples, choices: Choices, visited: IntArray | None) -> None:
+    def begin(
+        self, learner: Learner | KernelLearner, examples: Examples, choices: Choices, visited: IntArray | None
+    ) -> None:
         """Note where the run begins and whom it will visit."""
         self.examples, self.choices, self.visited = examples, choices, visited
         self.joint = learner.joint
-        self.first_weights: FloatArray = learner.weights.copy()
-        self.first_intercepts: FloatArray = learner.intercepts.copy()
+        first: Any = learner
+        if hasattr(first, "weights"):  # an expansion in kernels has no vector, and begins with 0
+            self.first_weights: FloatArray = first.weights.copy()
+            self.first_intercepts: FloatArray = first.intercepts.copy()
         self._fields = _JOINT_FIELDS if learner.joint else _FIELDS
         self._blocks = [[] for _ in range(learner.n_problems)]
 
-    def enough(self, learner: Learner) -> NDArray[np.bool_]:
+    def enough(self, learner: AnyLearner) -> NDArray[np.bool_]:
         """Which problems have made the visits that are wanted."""
         if self.max_visits is None:
             return np.zeros(learner.n_problems, bool)
@@ -54,7 +62,7 @@ class MistakeLog:
             if len(log["row"]):
                 kept.append({name: np.asarray(log[name], dtype) for name, dtype in self._fields.items()})
 
-    def end(self, learner: Learner) -> None:
+    def end(self, learner: AnyLearner) -> None:
         """Note how far it came. Early stopping goes back to earlier weights: what came after them is forgotten."""
         self.visits = learner.visits.copy()
         for problem, count in enumerate(learner.updates.tolist()):

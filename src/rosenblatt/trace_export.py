@@ -118,6 +118,10 @@ def _frame_columns(trace: Trace) -> dict[str, Any]:
 
 
 def _weight_columns(trace: Trace) -> dict[str, Any]:
+    if trace.support is not None:
+        raise InputError(
+            "weights=True gives a column for each weight, and a kernel has none: weights(k) has coefficients"
+        )
     if trace.joint:
         raise InputError("weights=True gives a column for each weight, and joint learning has a vector for each class")
     d, steps = trace.X.shape[1], trace.steps
@@ -136,7 +140,7 @@ def _weight_columns(trace: Trace) -> dict[str, Any]:
 
 def to_json(trace: Trace, *, rows: bool) -> str:
     """As text: one object, without NaN or infinity. docs/traces.md describes it."""
-    log, steps = trace._log, trace.steps
+    steps = trace.steps
     n, d = trace.X.shape
     content: dict[str, Any] = {
         "format": "rosenblatt trace",
@@ -157,8 +161,9 @@ def to_json(trace: Trace, *, rows: bool) -> str:
         "n_visits": trace.n_visits,
         "n_passes": trace.n_passes,
         "mistakes_per_pass": trace.mistakes_per_pass.tolist(),
-        "first_guess": {"w": log.first_weights[:, :d].tolist(), "b": log.first_intercepts.tolist()},
-        "last": _last(trace),
+        "support": None if trace.support is None else trace.support.tolist(),
+        "first_guess": _vectors(trace, 0),
+        "last": _vectors(trace, -1),
         "survival": [trace.survival(problem).tolist() for problem in range(trace.n_problems)],
         "steps": _json_steps(trace),
     }
@@ -169,7 +174,7 @@ def to_json(trace: Trace, *, rows: bool) -> str:
 
 def _parameters(trace: Trace) -> dict[str, Any]:
     plain = {name: value for name, value in trace.parameters.items() if name != "class_weight"}
-    kept = {name: _plain(value) for name, value in plain.items()}
+    kept = {"fit_intercept": trace.fit_intercept} | {name: _plain(value) for name, value in plain.items()}
     if trace.parameters.get("class_weight") is not None:
         kept["class_weight"] = trace._log.examples.class_weight.tolist()
     return kept
@@ -183,11 +188,11 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else None
 
 
-def _last(trace: Trace) -> dict[str, Any]:
-    ends = [trace.weights(-1, problem) for problem in range(trace.n_problems)]
+def _vectors(trace: Trace, k: int) -> dict[str, Any]:
+    found = [trace.weights(k, problem) for problem in range(trace.n_problems)]
     if trace.joint:
-        return {"w": ends[0][0].tolist(), "b": ends[0][1].tolist()}
-    return {"w": [w.tolist() for w, _ in ends], "b": [b for _, b in ends]}
+        return {"w": found[0][0].tolist(), "b": found[0][1].tolist()}
+    return {"w": [w.tolist() for w, _ in found], "b": [b for _, b in found]}
 
 
 def _json_steps(trace: Trace) -> dict[str, Any]:

@@ -108,9 +108,11 @@ class Proof:
 
 def proof(trace: Trace, certificate: Any, problem: int) -> Proof:
     """The lemmas along one problem of a trace."""
+    if trace.support is not None:
+        raise InputError("certify knows no kernel, so there is no proof beside the trace of a kernel perceptron")
     found = _for_problem(trace, certificate, problem)
     _require_same_data(trace, found, problem)
-    fit_intercept = bool(trace.parameters["fit_intercept"])
+    fit_intercept = trace.fit_intercept
     if found.fit_intercept != fit_intercept:
         raise InputError(
             f"the certificate is for fit_intercept={found.fit_intercept}, and the trace was made with "
@@ -223,7 +225,7 @@ def _along(trace: Trace, problem: int, direction: FloatArray) -> tuple[FloatArra
     """w* · w_k and ‖w_k‖² for the first guess and after each mistake."""
     replay = trace._replay(problem)
     projection, squared_norm = np.empty(len(replay) + 1), np.empty(len(replay) + 1)
-    intercept = bool(trace.parameters["fit_intercept"])
+    intercept = trace.fit_intercept
     for places, w, b in replay.path(0, len(replay)):
         vectors = np.concatenate([w, b[:, :, np.newaxis]], axis=2) if intercept else w
         flat = vectors.reshape(len(vectors), -1)

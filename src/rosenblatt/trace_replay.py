@@ -47,6 +47,11 @@ class Replay:
     def __len__(self) -> int:
         return len(self._mistakes["row"])
 
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has, apart from the padding."""
+        return self._rows.shape[1]
+
     def at(self, k: int) -> tuple[FloatArray, FloatArray]:
         """Copies of w (padded) and b after k mistakes."""
         place = min(k // self._spacing, len(self._snapshots) - 1)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt import learning
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.mistake_log import MistakeLog
+from rosenblatt.trace_expansion import ExpansionReplay
 from rosenblatt.trace_replay import Replay, Scores
 
 
@@ -43,9 +44,10 @@ class Step:
     up, down : object
         Learned jointly: the labels of the classes whose vectors were moved; else None.
     w_before, b_before, w_after, b_after : array, float
-        The vector before and after; learned jointly, a row of w and a number of b for each class.
+        The vector before and after; learned jointly, a row of w and a number of b for each class. With a kernel, the
+        coefficient of each row of `Trace.support`.
     norm : float
-        ‖x‖.
+        ‖x‖; with a kernel ‖Φ(x)‖ = √K(x, x).
     undershot : bool
         Whether x is misclassified even after the update (note 004).
     """
@@ -98,7 +100,7 @@ def constant(value: Any, count: int, dtype: type[Any]) -> NDArray[Any]:
     return np.broadcast_to(np.asarray(value, dtype), count)
 
 
-def of_mistakes(log: MistakeLog, replay: Replay, problem: int, passes: IntArray) -> Columns:
+def of_mistakes(log: MistakeLog, replay: Replay | ExpansionReplay, problem: int, passes: IntArray) -> Columns:
     """The mistakes of a problem, given the pass of each."""
     mistakes = log.mistakes(problem)
     count = len(mistakes["row"])
@@ -116,7 +118,7 @@ def of_mistakes(log: MistakeLog, replay: Replay, problem: int, passes: IntArray)
     )
 
 
-def of_visits(log: MistakeLog, replay: Replay, problem: int) -> Columns:
+def of_visits(log: MistakeLog, replay: Replay | ExpansionReplay, problem: int) -> Columns:
     """Every visit of a problem, rebuilt: whom a pass visits is known, and the score of each follows."""
     rows, learned_at = log.visited_rows(problem), log.mistakes(problem)["visit"]
     visit = np.arange(1, len(rows) + 1)

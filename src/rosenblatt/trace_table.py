@@ -180,12 +180,16 @@ def _headings(trace: Trace, layout: Layout) -> tuple[list[str], list[bool]]:
     if _has_row(trace, layout):
         columns.append(("row", True))
     columns.extend((name, True) for name in layout.features)
-    columns.extend([("ŷ", False), ("y", False), ("Mistake?", False), ("w", False)])
-    if trace.parameters["fit_intercept"]:
+    columns.extend([("ŷ", False), ("y", False), ("Mistake?", False), (_vector_name(trace), False)])
+    if trace.fit_intercept:
         columns.append(("b", not trace.joint))
     if trace.algorithm != "perceptron":
         columns.append(("survived", True))
     return [name for name, _ in columns], [right for _, right in columns]
+
+
+def _vector_name(trace: Trace) -> str:
+    return "w" if trace.support is None else "coefficients"
 
 
 def _has_row(trace: Trace, layout: Layout) -> bool:
@@ -209,7 +213,7 @@ def _add_step(table: Table, trace: Trace, i: int, layout: Layout) -> None:
         cells.extend(number(value) for value in step.x)
     cells.extend(_judged(trace, step, one, layout))
     cells.append(_moved(trace, step, step.w_after, layout) if step.mistake else "")
-    if trace.parameters["fit_intercept"]:
+    if trace.fit_intercept:
         cells.append(_moved(trace, step, step.b_after, layout) if step.mistake else "")
     if trace.algorithm != "perceptron":
         cells.append(str(trace.survival(step.problem)[learned + 1]) if step.mistake else "")
@@ -249,7 +253,7 @@ def _add_first_guess(table: Table, trace: Trace, problem: int, layout: Layout) -
     place = table.headings.index("Mistake?") + 1
     vectors = [vector(own, layout.numbers) for own in np.atleast_2d(w)]
     cells[place] = "0" if trace.joint and zero else "; ".join(vectors)
-    if trace.parameters["fit_intercept"]:
+    if trace.fit_intercept:
         cells[place + 1] = number(b) if not trace.joint else "0" if zero else vector(b)
     if trace.algorithm != "perceptron":
         cells[-1] = str(trace.survival(problem)[0])
@@ -273,5 +277,5 @@ def _readout(trace: Trace) -> list[str]:
     if trace.algorithm != "averaged" or trace.n_problems > 1 or trace.joint:
         return []
     w, b = trace.average()
-    offset = f", b = {number(b)}" if trace.parameters["fit_intercept"] else ""
+    offset = f", b = {number(b)}" if trace.fit_intercept else ""
     return [f"The average predicts: w = {vector(w)}{offset}"]

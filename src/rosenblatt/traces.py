@@ -20,7 +20,7 @@ x1  x2  ŷ  y  Mistake?  w
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -30,8 +30,10 @@ from numpy.typing import NDArray
 from rosenblatt import inputs, notebooks, perceptrons, trace_export, trace_proof, trace_steps, trace_table
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Limit
+from rosenblatt.kernel_perceptron import KernelPerceptron
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
 from rosenblatt.mistake_log import MistakeLog
+from rosenblatt.trace_expansion import ExpansionReplay
 from rosenblatt.trace_proof import Proof
 from rosenblatt.trace_replay import Replay
 from rosenblatt.trace_steps import Columns, Step
@@ -42,6 +44,7 @@ ALGORITHMS: dict[str, type[MistakeDrivenClassifier]] = {
     "perceptron": perceptrons.Perceptron,
     "averaged": perceptrons.AveragedPerceptron,
     "voted": perceptrons.VotedPerceptron,
+    "kernel": KernelPerceptron,
 }
 _LIMITS = {
     "algorithm": Limit(choices=tuple(ALGORITHMS)),
@@ -69,10 +72,10 @@ def trace(
     ----------
     X, y, coef_init, intercept_init, sample_weight
         As for `Perceptron.fit`.
-    algorithm : {"perceptron", "averaged", "voted"}, default "perceptron"
+    algorithm : {"perceptron", "averaged", "voted", "kernel"}, default "perceptron"
         `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`. They make the same mistakes, and differ in what
         predicts: the last vector, the average (`Trace.average`), or the vote of all by their survival
-        (`Trace.survival`).
+        (`Trace.survival`). `KernelPerceptron` has no vector: `Trace.weights` has the coefficients of its support rows.
     keep : {"mistakes", "visits"}, default "mistakes"
         Whether the steps of the trace are the mistakes only, or all visits.
     max_steps : int, optional
@@ -101,6 +104,8 @@ def trace(
     inputs.check_parameters("trace", given, _LIMITS)
     model = _estimator(ALGORITHMS[algorithm], parameters)
     budget = model.max_updates
+    if algorithm == "kernel":
+        _require_expansion(model, coef_init, intercept_init)
     log = MistakeLog(max_steps if keep == "visits" else None)
     if max_steps is not None and keep == "mistakes":
         model.max_updates = max_steps if budget is None else min(budget, max_steps)
@@ -134,6 +139,13 @@ def _estimator(kind: type[MistakeDrivenClassifier], parameters: dict[str, Any]) 
     model = kind(**parameters)
     model._check_parameters()
     return model
+
+
+def _require_expansion(model: MistakeDrivenClassifier, coef_init: Any, intercept_init: Any) -> None:
+    if coef_init is not None or intercept_init is not None:
+        raise InputError("a kernel perceptron begins with 0: leave coef_init and intercept_init out")
+    if model.get_params(deep=False)["max_support"] is not None:
+        raise InputError("a budget of support rows forgets mistakes, which a trace keeps: set max_support=None")
 
 
 class Trace:
@@ -221,6 +233,17 @@ class Trace:
         return self._log.choices.seed
 
     @property
+    def fit_intercept(self) -> bool:
+        """Whether an intercept is learned; a kernel has its offset inside."""
+        return self._log.choices.fit_intercept
+
+    @property
+    def support(self) -> IntArray | None:
+        """The rows that a kernel perceptron made mistakes on, ascending: `weights` has a number for each. Else None."""
+        replay = self._replays[0]
+        return replay.support if isinstance(replay, ExpansionReplay) else None
+
+    @property
     def problem(self) -> NDArray[np.int32]:
         """The problem of each mistake: the number of the class in one-against-rest, else 0."""
         if self.n_problems == 1:
@@ -285,6 +308,7 @@ class Trace:
         Returns
         -------
         w, b : array of shape (n_features,) and float; learned jointly (n_classes, n_features) and (n_classes,)
+            With a kernel the coefficients of `support` in place of w, as in ``dual_coef_``.
         """
         w, b = self._replay(problem).at(self._count(k, problem))
         return self._plain(w, b)
@@ -296,10 +320,8 @@ class Trace:
         """
         replay = self._replay(problem)
         w, _ = replay.at(0)
-        W, B = (
-            np.empty((len(replay) + 1, len(w), self._log.examples.rows.shape[1])),
-            np.empty((len(replay) + 1, len(w))),
-        )
+        shape = len(replay) + 1, len(w)
+        W, B = np.empty((*shape, replay.width)), np.empty(shape)
         for places, some_w, some_b in replay.path(0, len(replay)):
             W[places], B[places] = some_w, some_b
         return (W, B) if self.joint else (W[:, 0], B[:, 0])
@@ -317,17 +339,19 @@ class Trace:
         visit = self._log.mistakes(problem)["visit"]
         return np.diff(np.concatenate([[1], visit, [self._log.visits[problem] + 1]])).astype(np.int64)
 
-    def _replay(self, problem: int) -> Replay:
+    def _replay(self, problem: int) -> Replay | ExpansionReplay:
         self._require_problem(problem)
         return self._replays[problem]
 
     @cached_property
-    def _replays(self) -> list[Replay]:
-        log = self._log
+    def _replays(self) -> Sequence[Replay | ExpansionReplay]:
+        log, rows = self._log, self._log.examples.rows
+        if log.expansion is not None:
+            return [ExpansionReplay(rows, log.expansion, log.mistakes(p), p) for p in range(self.n_problems)]
         vectors = [slice(None)] if self.joint else [slice(p, p + 1) for p in range(self.n_problems)]
         return [
             Replay(
-                log.examples.rows,
+                rows,
                 log.first_weights[own],
                 log.first_intercepts[own],
                 log.mistakes(problem),
@@ -337,7 +361,7 @@ class Trace:
         ]
 
     def _plain(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, Any]:
-        w = w[:, : self._log.examples.rows.shape[1]]
+        w = w[:, : self._replays[0].width]
         return (w, b) if self.joint else (w[0], float(b[0]))
 
     def _count(self, k: int, problem: int) -> int:

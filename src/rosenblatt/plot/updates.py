@@ -124,6 +124,10 @@ class Update:
 def _n_updates(trace: Any, problem: int) -> int:
     if not isinstance(trace, Trace):
         raise InputError(f"trace must be what rosenblatt.trace returned, got {type(trace).__name__}")
+    if trace.support is not None:
+        raise InputError(
+            "a kernel perceptron has no vector to draw: plot.boundary shows what it predicts, plot.mistakes its run"
+        )
     if not 0 <= problem < trace.n_problems:
         raise InputError(f"problem must be from 0 to {trace.n_problems - 1}, got {problem}")
     return int(np.count_nonzero(np.asarray(trace.problem) == problem))
