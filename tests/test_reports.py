@@ -291,7 +291,7 @@ def test_a_film_is_seen_in_a_browser(tmp_path, seen_in_chromium):
     from rosenblatt import plot
 
     path = tmp_path / "updates.html"
-    plot.trace(rb.trace(*clouds(apart=2.0), random_state=0), kind="animation", path=path)
+    plot.trace(rb.trace(*clouds(apart=2.0), random_state=0, max_steps=6), kind="animation", path=path)
     require_fit(*seen_in_chromium(path.read_text(encoding="utf-8")))
 
 
