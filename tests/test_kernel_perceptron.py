@@ -45,6 +45,8 @@ def expected_failures(model):
             "a class of weight 0.0001 is to be given up; but a weight is only the length of a step: in 1,000 passes "
             "a kernel finds a way to be right on its rows, too"
         )
+    if model.kernel == "precomputed":
+        reasons["check_estimators_nan_inf"] = "it predicts 3 features after a fit of 10, and we say that before the NaN"
     if model.warm_start:
         reasons["check_supervised_y_2d"] = "it fits twice and expects the same: the second fit goes on from the first"
     return reasons
@@ -77,7 +79,7 @@ def test_scikit_learns_checks(estimator, check):
 @parametrize_with_checks(
     [
         KernelPerceptron(kernel="linear"),
-        KernelPerceptron(kernel="sigmoid", tie="negative"),
+        KernelPerceptron(kernel="sigmoid", coef0=0.0, tie="negative"),
         FitOnlyKernelPerceptron(kernel="precomputed"),
         KernelPerceptron(kernel=rbf_kernel),
         FitOnlyKernelPerceptron(shuffle=False, restart=True, max_updates=300),
@@ -396,6 +398,11 @@ def test_parameters_out_of_range(parameters, message):
     X, y = noisy(30, 3, 0)
     with pytest.raises(InputError, match=message):
         KernelPerceptron(**parameters).fit(X, y)
+
+
+def test_what_is_not_finite_is_said_before_the_shape():
+    with pytest.raises(InputError, match="X contains NaN: row 1, feature 2"):
+        KernelPerceptron(kernel="precomputed").fit([[1.0, 2.0, 3.0], [1.0, 2.0, np.nan]], [0, 1])
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
     # Learning -------------------------------------------------------------------------------------------------------
 
     def _first_guess(self, classes: NDArray[Any], rows: inputs.Rows, *_: Any) -> Any:
+        rows.require_finite()
         if self.kernel == "precomputed" and rows.shape[0] != rows.shape[1]:
             raise InputError(
                 f"with kernel='precomputed' X must be square, the kernel values of each row with every row, got shape "
@@ -240,7 +241,6 @@ class KernelPerceptron(MistakeDrivenClassifier):
                     f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}"
                 )
             return copy.deepcopy(self._fitted())  # the model must survive a fit that fails
-        rows.require_finite()
         gamma = kernels.resolved_gamma(self.gamma, rows)
         return self._learner_with(len(classes), rows.shape[1], gamma, self._seed())
 
