@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from strategies import noisy
 from test_model_file import array, assert_same_bits, bytes_of, forged, load_bytes, put, removed, replaced
 
 import rosenblatt as rb
-from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.errors import InputError, ModelFileError, WeightOverflowError
 
 X, y = noisy(90, 5, 0, 3)
 X32, X_SPARSE = X.astype(np.float32), sp.csr_array(X * (X > 0))
@@ -222,4 +223,5 @@ def test_whatever_numbers_a_forged_file_has_it_is_refused_or_predicts(kind, whic
         return
     assert model.predict(X).shape == (90,)
     if model.gamma != "scale":
-        model.partial_fit(X, model.classes_[y])
+        with suppress(WeightOverflowError):  # as large a number may well do that
+            model.partial_fit(X, model.classes_[y])
