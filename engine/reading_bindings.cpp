@@ -4,10 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "chunks.hpp"
+#include "first_pass.hpp"
 #include "python_rows.hpp"
 
 namespace nb = nanobind;
@@ -90,13 +92,59 @@ class Reader {
   }
   ~Reader() {
     nb::gil_scoped_release unlocked;  // a thread may be waiting for it in read(n)
+    first_pass_.reset();
     chunks_.reset();
+  }
+
+  // Learn from the rows to come, in a thread of its own (first_pass.hpp). Whoever reads on first waits until it is over.
+  void learn(const Rule& rule, bool average, int64_t width) {
+    require(!first_pass_, "it learns already");
+    require(width >= 0 && rule.learn && !rule.restart && rule.tie == Tie::mistake,
+            "the first pass visits the rows in order, and a score of 0 is a mistake");
+    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width);
+  }
+  bool wait(double seconds) {
+    nb::gil_scoped_release unlocked;
+    return learned_by().wait(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
+  }
+  nb::tuple so_far() { return nb::make_tuple(learned_by().rows_so_far(), learned_by().mistakes_so_far()); }
+  nb::object learned() {
+    require(learned_by().wait(std::chrono::milliseconds(0)), "it is not over yet");
+    const FirstPass::State& s = first_pass_->state();
+    if (!s.finite || s.error) return nb::none();
+    auto vector = [](const WideVector& w) {
+      return nb::cast(to_numpy(std::vector<double>(w.data(), w.data() + w.size())));
+    };
+    nb::dict out;
+    out["weights"] = vector(s.w);
+    out["late_weights"] = s.w_late.size() > 0 ? vector(s.w_late) : nb::none();
+    out["intercept"] = s.b;
+    out["late_intercept"] = s.b_late;
+    out["n_features"] = s.n_features;
+    out["visits"] = s.visits;
+    out["updates"] = s.updates;
+    out["right"] = s.right;
+    out["counts"] = nb::make_tuple(s.rows[0], s.rows[1]);
+    out["changes"] = s.changes;
+    out["last"] = static_cast<int>(s.last);
+    out["smallest"] = s.smallest;
+    out["end"] = s.end;
+    out["lines"] = s.lines;
+    out["whole"] = !s.left;
+    return out;
   }
 
   nb::object next() {
     std::unique_ptr<Batch> batch;
     bool interrupted = false;
-    {
+    if (first_pass_) {
+      while (!wait(0.025)) {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      }
+      if (first_pass_->state().error) std::rethrow_exception(first_pass_->state().error);
+      batch = std::move(first_pass_->state().left);
+    }
+    if (!batch) {
       nb::gil_scoped_release unlocked;
       batch = chunks_->next([&] {
         nb::gil_scoped_acquire gil;
@@ -110,6 +158,7 @@ class Reader {
   }
   void close() {
     nb::gil_scoped_release unlocked;
+    first_pass_.reset();
     chunks_->close();
   }
   nb::list labels(size_t first) const { return to_list(chunks_->labels().list(), first); }
@@ -118,7 +167,13 @@ class Reader {
   size_t n_names() const { return chunks_->dictionary().size(); }
 
  private:
+  FirstPass& learned_by() {
+    require(first_pass_ != nullptr, "it does not learn");
+    return *first_pass_;
+  }
+
   std::unique_ptr<Chunks> chunks_;
+  std::unique_ptr<FirstPass> first_pass_;
 };
 
 template <class T>
@@ -128,15 +183,8 @@ nb::object view(nb::handle owner, const Growing<T>& values, size_t count) {
 
 nb::object rows_of_batch(nb::handle self) {
   const Batch& batch = *nb::cast<Held&>(self).batch;
-  const int64_t n = batch.rows(), d = std::max<int64_t>(1, batch.features());
-  if (batch.dense) {
-    const Rows rows{Values::float64, Indices::none, batch.values.data(), nullptr, nullptr, n, d, n, nullptr};
-    return nb::cast(new DenseRows(rows, nb::borrow(self)), nb::rv_policy::take_ownership);
-  }
-  const Rows rows{
-      Values::float64, Indices::int32, batch.values.data(), batch.columns.data(), batch.starts.data(), n, d, 0,
-      nullptr};
-  return nb::cast(new SparseRows(rows, nb::borrow(self)), nb::rv_policy::take_ownership);
+  if (batch.dense) return nb::cast(new DenseRows(rows_of(batch), nb::borrow(self)), nb::rv_policy::take_ownership);
+  return nb::cast(new SparseRows(rows_of(batch), nb::borrow(self)), nb::rv_policy::take_ownership);
 }
 
 nb::tuple to_tuple(const Fault& fault) {
@@ -258,6 +306,11 @@ void bind_reading(nb::module_& m) {
       .def(nb::init<nb::object, const Options&, int, int64_t, int, const Bytes&, const Bytes&, int64_t, int64_t>(),
            "source"_a, "options"_a, nb::kw_only(), "threads"_a = 2, "chunk"_a = int64_t{1} << 19, "slots"_a = 96,
            "labels"_a = nb::make_tuple(), "dictionary"_a = nb::make_tuple(), "line"_a = 0, "offset"_a = 0)
+      .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a,
+           "Learn from the rows to come, in the background, as long as there are two classes and nothing unusual.")
+      .def("wait", &Reader::wait, "seconds"_a, "Wait for that to end; whether it has.")
+      .def("so_far", &Reader::so_far, "How many rows it has visited, and mistakes it has made.")
+      .def("learned", &Reader::learned, "What it has learned; None if a number was not finite or reading failed.")
       .def("next", &Reader::next, "The next batch of rows, in order; None at the end.")
       .def("close", &Reader::close, "Stop reading.")
       .def("labels", &Reader::labels, "first"_a = 0, "Label tokens in the order of their first appearance.")

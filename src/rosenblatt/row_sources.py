@@ -5,7 +5,7 @@ A source is read once, from the beginning or from a place where an earlier run s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -62,6 +62,12 @@ class Source(Protocol):
 
     def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch] | None:
         """Some rows behind an earlier position once more, while reading goes on; None where that cannot be."""
+        ...
+
+    def learned_ahead(
+        self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]
+    ) -> dict[str, Any] | None:
+        """What the engine has learned of the first rows by itself, which do not come again; None if nothing."""
         ...
 
     def place(self) -> str:
@@ -218,6 +224,10 @@ class MemorySource:
         """What came from an iterator does not come again."""
         return
 
+    def learned_ahead(self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]) -> None:
+        """The engine does not read batches by itself."""
+        return
+
     def place(self) -> str:
         """Batches have no name."""
         return ""
@@ -295,6 +305,16 @@ class FileSource:
         if not stream.rewindable or stream.options.bad_lines == "skip":  # bad lines would be noted twice
             return None
         return _rows_again(stream, position, rows)
+
+    def learned_ahead(
+        self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]
+    ) -> dict[str, Any] | None:
+        """Of the first file."""
+        found = self._stream.learned_ahead(settings, waiting)
+        if found is None:
+            return None
+        learned, self._position = found
+        return learned
 
     def place(self) -> str:
         """The names of the files."""

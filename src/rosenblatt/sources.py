@@ -105,6 +105,11 @@ class Source:
             self._file = self._unpacked()
             self.head = self._ahead = self._first_unpacked(look)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the engine reads it by itself, and from the beginning again if it must."""
+        return self.rewindable and self.compression == "none"
+
     def feed(self, offset: int = 0) -> int | Callable[[int], bytes]:
         """All bytes from an offset (of the unpacked bytes) on: a descriptor that stands there, or a function."""
         if self.compression == "none" and self.regular:

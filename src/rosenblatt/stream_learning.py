@@ -95,6 +95,22 @@ class GrowingLearner(Learner):
         for name, room in self._rooms.items():
             setattr(self, name, room[: self.n_problems if name in _OF_PROBLEMS else self.n_vectors])
 
+    def take_over(self, learned: dict[str, Any], n_seen: int) -> None:
+        """Go on from what the engine has learned by itself (`head_start`): the second class against the first.
+
+        Of one class only, that is the problem of the classes never seen. Of two, these were left behind from the start.
+        """
+        self.admit(n_seen, learned["n_features"])
+        for name in _WIDE:
+            array = getattr(self, name)
+            if array is not None:
+                width = min(array.shape[1], len(learned[name]))  # beyond are zeros
+                array[1, :width] = learned[name][:width]
+        self.intercepts[1], self.visits[1], self.updates[1] = (learned[k] for k in ("intercept", "visits", "updates"))
+        if self.late_intercepts is not None:
+            self.late_intercepts[1] = learned["late_intercept"]
+        self.left_behind = n_seen == 2
+
     def awake(self) -> NDArray[np.bool_]:
         """The problems that there is something to learn for."""
         awake = np.ones(self.n_problems, np.bool_)

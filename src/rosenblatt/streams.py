@@ -7,11 +7,11 @@ batch where it stands (`Position`), so that learning can stop there and go on la
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt import sources
+from rosenblatt import head_start, sources
 from rosenblatt.class_table import ClassTable
 from rosenblatt.errors import InputError, counted
 from rosenblatt.limits import check_parameters, integer
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from rosenblatt import _engine
 
+_PATIENCE = 0.025  # seconds between two looks at whether anybody wants to know how far the engine is
 CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in a cache
 _MOST_THREADS = 8
 
@@ -87,6 +88,7 @@ class Stream:
 
     _part: OpenFile | None = None
     _ready: OpenFile | None = None  # the first file, parsed while others prepare to use it
+    _ahead: dict[str, Any] | None = None  # how the engine learns from it by itself
 
     def __init__(
         self,
@@ -185,6 +187,54 @@ class Stream:
                 here = Position(number + 1, 0, 0, here.rows)
         finally:
             self._end_part()
+
+    def learn_ahead(self, settings: Mapping[str, Any] | None) -> None:
+        """Let the engine learn from the first file by itself (`head_start`), if it is one that it can read alone."""
+        part, options = self._ready, self.options
+        if settings is None or part is None or not (part.text and part.source.plain) or part.order is not None:
+            return
+        if options.bad_lines == "skip" or options.keeps_names or len(self.classes) or not self._labelled:
+            return
+        head_start.begin(part.reader, settings, self.width or 0)
+        self._ahead = dict(settings)
+
+    def learned_ahead(
+        self, settings: Mapping[str, Any] | None, waiting: Callable[[int, int], None]
+    ) -> tuple[dict[str, Any], Position] | None:
+        """What the engine has learned by itself, and where the rows go on; None: nothing, and all rows are to come.
+
+        It is told in between (`waiting`) how many rows were visited and how many mistakes were made.
+        """
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return None
+        assert self._ready is not None
+        reader = self._ready.reader
+        while ahead == settings and not reader.wait(_PATIENCE):
+            waiting(*reader.so_far())
+        learned = reader.learned() if ahead == settings else None
+        if learned is not None and not learned["counts"][0]:
+            return None
+        if learned is None or not self._take_classes(reader.labels()[: 1 + (learned["counts"][1] > 0)]):
+            self.close()  # to begin anew: something is wrong, or is not what it seemed, and is told where it is found
+            return None
+        rows = sum(learned["counts"])
+        self.smallest_index = learned["smallest"]
+        self._ready = None
+        self._end_part()
+        return learned, Position(1, 0, 0, rows) if learned["whole"] else Position(
+            0, learned["end"], learned["lines"], rows
+        )
+
+    def _take_classes(self, tokens: list[bytes]) -> bool:
+        """Meet the classes of these labels; no if they are not as many classes."""
+        if any(says_nothing(token) for token in tokens):
+            return False
+        known = ClassTable()
+        if [known.code(token) for token in tokens] != list(range(len(tokens))):
+            return False
+        self.classes = known
+        return True
 
     def _end_part(self) -> None:
         if self._part is not None:

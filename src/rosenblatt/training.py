@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt import head_start
 from rosenblatt.errors import InputError
 from rosenblatt.held_out import HeldOut
 from rosenblatt.learning import Learner, Readout
@@ -141,8 +142,9 @@ def train(
         early_stopping=early_stopping,
         patience=patience,
     )
-    rows = _source_of(source, reading, threads)
-    run = Run(options, rows, progress=progress)
+    ahead = head_start.settings_of(vars(options) | {"cache": cache, "checkpoint": checkpoint})
+    rows = _source_of(source, reading, threads, ahead)
+    run = Run(options, rows, progress=progress, ahead=ahead)
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
     try:
@@ -162,7 +164,7 @@ def train(
     return model
 
 
-def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Source:
+def _source_of(source: Any, reading: dict[str, Any], threads: int | None, ahead: dict[str, Any] | None) -> Source:
     from rosenblatt.streams import Stream, open_stream
 
     if isinstance(source, Stream):
@@ -170,7 +172,9 @@ def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Sou
     elif isinstance(source, (str, os.PathLike)) or _are_paths(source):
         from rosenblatt.reading_options import ReadingOptions
 
-        return FileSource(open_stream(source, ReadingOptions.told(reading), threads=threads))
+        stream = open_stream(source, ReadingOptions.told(reading), threads=threads)
+        stream.learn_ahead(ahead)
+        return FileSource(stream)
     else:
         if reading:
             raise InputError(f"{min(reading)!r} says how files are read, and these rows come in batches: leave it out")

@@ -62,8 +62,9 @@ class Run:
         *,
         threads: int = 1,
         progress: Callable[[Progress], None] | None = None,
+        ahead: dict[str, Any] | None = None,
     ) -> None:
-        self.options, self.source = options, source
+        self.options, self.source, self.ahead = options, source, ahead
         self.choices = options.choices(threads)
         self.tally = Tally()
         self.counted = False  # the rows come from a cache: they are in the tally, and held-out rows are elsewhere
@@ -91,7 +92,7 @@ class Run:
         self.after_batch: Callable[[int], None] | None = None
         self._progress = progress
         self._ticked = self._pass_began = time.monotonic()
-        self._rows_before = 0
+        self._rows_before = self._mistakes_ahead = 0
 
     def go(self) -> None:
         """Learn until the passes are over or nothing is left to learn."""
@@ -112,6 +113,8 @@ class Run:
         self._begin_clock()
         if self.counted and self.pass_ == READING:
             return  # an earlier run has read them
+        if self.position is None and self.learner is None:
+            self._take_over()
         lesson = self._first_lesson() if self.pass_ == 0 else None
         for batch in self._batches():
             self.whole = False
@@ -127,6 +130,27 @@ class Run:
             self._leave_behind()
             self.whole = True
             self._between(len(batch))
+
+    def _take_over(self) -> None:
+        """Go on from what the engine has learned by itself (`head_start`), if it has."""
+        learned = self.source.learned_ahead(self.ahead, self._wait_for_engine)
+        self.done = 0
+        if learned is None:
+            return
+        counts = [count for count in learned["counts"] if count]
+        self.done = sum(counts)
+        self.tally = Tally(self.done, self.done, counts, learned["changes"], learned["last"])
+        self.learner = growing = self._growing()
+        growing.take_over(learned, len(counts))
+        self.right, self.known = learned["right"], [True] * len(counts)
+        self.position = self.source.position()
+        if growing.left_behind:
+            self.left_at = (dict.fromkeys(self.position, 0), 0)
+
+    def _wait_for_engine(self, rows: int, mistakes: int) -> None:
+        self.interrupts.raise_noted()
+        self.done, self._mistakes_ahead = rows, mistakes
+        self._between(0)
 
     def _batches(self) -> Iterator[RowBatch]:
         """The batches of the source. While one is waited for, Ctrl-C is raised at once; elsewhere it is noted."""
@@ -161,9 +185,12 @@ class Run:
             self.labels = self.source.told(options.classes)
             self.class_weight = self._weights_of_classes()
         if self.learner is None:
-            n_told = None if self.labels is None else len(self.labels)
-            self.learner = GrowingLearner(n_told, joint=options.joint, readout=options.readout, tie=options.tie)
+            self.learner = self._growing()
         return Lesson(self.learner, self.choices, self.class_weight)
+
+    def _growing(self) -> GrowingLearner:
+        n_told = None if self.labels is None else len(self.labels)
+        return GrowingLearner(n_told, joint=self.options.joint, readout=self.options.readout, tie=self.options.tie)
 
     def _learn_first(self, lesson: Lesson, batch: RowBatch, first: int, n_classes: int) -> None:
         learner = self.learner
@@ -398,7 +425,7 @@ class Run:
     def _mistakes_so_far(self) -> int:
         learner = self.learner
         if learner is None:
-            return 0
+            return self._mistakes_ahead
         updates = learner.updates
         if isinstance(learner, GrowingLearner) and not learner.told:
             updates = updates[1:2] if learner.n_seen <= 2 else updates[: learner.n_seen]

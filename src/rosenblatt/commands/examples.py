@@ -61,7 +61,7 @@ class Examples:
         sizes = [f"{output.shortened(str(label), 20)} {count:,}" for label, count in zip(labels, counts, strict=True)]
         classes = f"{len(labels):,} classes" + (f": {', '.join(sizes)}" if len(labels) <= _SHOWN_CLASSES else "")
         size = f"{counted(self.X.shape[0], 'row')}, {counted(self.X.shape[1], 'feature')}"
-        return f"{files_in_words(self.data)}: {size}, {classes}"
+        return f"{output.files_in_words(self.data)}: {size}, {classes}"
 
     def facts(self) -> dict[str, Any]:
         """The same for programs."""
@@ -135,9 +135,3 @@ def _cut(line: str) -> str:
         return line
     room = output.WIDTH - len(", ...")
     return line[: line.rfind(", ", 0, room + 2)] + ", ..." if ", " in line[:room] else line[:room] + " ..."
-
-
-def files_in_words(data: Sequence[str]) -> str:
-    """Names of files, the first of many."""
-    first = "standard input" if data[0] == "-" else data[0]
-    return first if len(data) == 1 else f"{first} and {len(data) - 1} more"

@@ -10,7 +10,6 @@ import json
 import re
 import shlex
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -61,6 +60,8 @@ def say_json(facts: dict[str, Any]) -> None:
 
 def wrapped(text: str, indent: int = 0) -> str:
     """Text broken between words to fit 80 columns; lines after the first are indented."""
+    import textwrap
+
     return "\n".join(
         textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     )
@@ -100,6 +101,12 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], flush: str = "<
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
         for row in everything
     ]
+
+
+def files_in_words(data: Sequence[str]) -> str:
+    """Names of files, the first of many."""
+    first = "standard input" if data[0] == "-" else data[0]
+    return first if len(data) == 1 else f"{first} and {len(data) - 1} more"
 
 
 def width() -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.commands import output_files
+from rosenblatt.commands import output, output_files
 from rosenblatt.commands.reading import as_arguments
 
 if TYPE_CHECKING:
@@ -30,14 +30,13 @@ def require_writable(report: str, data: Sequence[str], *others: str | None, read
 def write_certificate_page(report: str, certificate: Any, examples: Examples, path: str | None) -> None:
     """What was proved, and the command that checks it."""
     from rosenblatt import reports
-    from rosenblatt.commands.examples import files_in_words
 
     words = ["rosenblatt", "verify", path or "certificate.json", *examples.data, *as_arguments(examples.reading)]
     page = reports.certificate_report(
         certificate,
         examples.X,
         examples.y,
-        source=files_in_words(examples.data),
+        source=output.files_in_words(examples.data),
         names=examples.names,
         check=shlex.join(words),
     )
@@ -50,7 +49,6 @@ def write_training_page(
     """What was learned, drawn and counted on some of the rows, which are read once more."""
     import rosenblatt as rb
     from rosenblatt import reports
-    from rosenblatt.commands.examples import files_in_words
     from rosenblatt.commands.row_sample import sampled
 
     trained = rb.load_trained(model)
@@ -59,7 +57,7 @@ def write_training_page(
         trained,
         rows.X,
         rows.y,
-        source=files_in_words(data),
+        source=output.files_in_words(data),
         names=rows.names,
         n_rows=rows.n_rows,
         facts=[

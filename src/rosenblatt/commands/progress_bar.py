@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +9,12 @@ from typing import IO, Any
 
 _BAR = 8  # columns
 _QUIET_SECONDS = 0.3  # a run that is over by then draws nothing
+
+
+def _columns() -> int:
+    import shutil  # only where there is a terminal
+
+    return shutil.get_terminal_size().columns
 
 
 class StatusLine:
@@ -25,7 +30,7 @@ class StatusLine:
         """Draw the text, as much as fits; an empty one wipes the line."""
         if not self.active or not (text or self._drawn):
             return
-        text = text[: shutil.get_terminal_size().columns - 1]
+        text = text[: _columns() - 1]
         # Spaces and not an escape sequence, so that any terminal understands it.
         self._file.write(f"\r{text.ljust(self._drawn)}" + ("" if text else "\r"))
         self._file.flush()
@@ -53,8 +58,7 @@ class ProgressBar:
                 self._began = now
         self._before = progress
         if now - self._start >= _QUIET_SECONDS:
-            columns = shutil.get_terminal_size().columns - 1
-            self._line.show(line(progress, done(progress, self._rows), now - self._began, columns))
+            self._line.show(line(progress, done(progress, self._rows), now - self._began, _columns() - 1))
 
     def __enter__(self) -> ProgressBar:
         return self

@@ -21,11 +21,14 @@ def learn(
 ) -> dict[str, Any]:
     """Train, save the model, and tell what came of it."""
     import rosenblatt as rb
+    from rosenblatt import head_start
     from rosenblatt.reading_options import ReadingOptions
     from rosenblatt.streams import open_stream
 
-    # Opened first: while numpy and what learns are loaded, a good part of the file is parsed already.
+    # First, so that the engine reads and, where it can, learns while numpy and the rest are loaded.
     stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
+    arguments = {"readout": READOUTS[name], **_arguments(given)}
+    stream.learn_ahead(head_start.settings_of(arguments))
     numpy_without_threads()
     for remark in stream.remarks:
         output.warn(remark)
@@ -33,10 +36,9 @@ def learn(
         with ProgressBar() as bar:
             model = rb.train(
                 stream,
-                readout=READOUTS[name],
                 progress=bar if bar.active and not quiet else None,
                 folder=os.path.dirname(os.path.abspath(path)),  # where there is room, which /tmp need not have
-                **_arguments(given),
+                **arguments,
             )
     except KeyboardInterrupt:
         checkpoint = given.get("checkpoint")

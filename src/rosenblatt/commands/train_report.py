@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rosenblatt.commands import output
-from rosenblatt.commands.examples import files_in_words
 from rosenblatt.errors import counted
 
 _SHOWN_PASSES = 10
@@ -32,7 +31,7 @@ def _what(facts: dict[str, Any]) -> str:
     sizes = [_class(one) for one in classes]
     of_classes = f"{len(classes):,} classes" + (f": {', '.join(sizes)}" if len(classes) <= _SHOWN_CLASSES else "")
     size = f"{counted(facts['rows'], 'row')}, {counted(facts['features'], 'feature')}"
-    return f"{files_in_words(facts['data'])}: {size}, {of_classes}"
+    return f"{output.files_in_words(facts['data'])}: {size}, {of_classes}"
 
 
 def _class(one: dict[str, Any]) -> str:

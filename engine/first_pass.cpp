@@ -1,0 +1,124 @@
+#include "first_pass.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "passes.hpp"
+
+namespace rosenblatt {
+
+Rows rows_of(const Batch& batch) {
+  const int64_t n = batch.rows(), d = std::max<int64_t>(1, batch.features());
+  if (batch.dense) return {Values::float64, Indices::none, batch.values.data(), nullptr, nullptr, n, d, n, nullptr};
+  return {Values::float64, Indices::int32, batch.values.data(), batch.columns.data(), batch.starts.data(), n, d, 0,
+          nullptr};
+}
+
+void WideVector::grow(int64_t columns) {
+  constexpr int64_t kLine = 8;
+  if (columns <= size_) return;
+  const int64_t wanted = (std::max(columns, size_ + size_ / 2) + kLine - 1) / kLine * kLine;
+  auto room = std::make_unique<double[]>(static_cast<size_t>(wanted + kLine));  // zeros
+  double* begin = room.get();
+  while (reinterpret_cast<uintptr_t>(begin) % 64 != 0) ++begin;
+  if (size_ > 0) std::memcpy(begin, begin_, static_cast<size_t>(size_) * sizeof(double));
+  room_ = std::move(room);
+  begin_ = begin;
+  size_ = wanted;
+}
+
+FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width)
+    : chunks_(chunks), rule_(rule), average_(average) {
+  state_.n_features = width;
+  thread_ = std::thread([this] {
+    try {
+      work();
+    } catch (...) {
+      state_.error = std::current_exception();
+    }
+    std::lock_guard<std::mutex> hold(lock_);
+    is_over_ = true;
+    over_.notify_all();
+  });
+}
+
+FirstPass::~FirstPass() {
+  stop_.store(true);
+  thread_.join();
+}
+
+bool FirstPass::wait(std::chrono::milliseconds patience) {
+  std::unique_lock<std::mutex> hold(lock_);
+  return over_.wait_for(hold, patience, [&] { return is_over_; });
+}
+
+void FirstPass::work() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    std::unique_ptr<Batch> batch = chunks_.next([&] { return !stop_.load(std::memory_order_relaxed); });
+    if (!batch) return;
+    if (!knows(*batch)) {
+      state_.left = std::move(batch);
+      return;
+    }
+    if (batch->rows() > 0 && !learn(*batch)) {
+      state_.finite = false;
+      return;
+    }
+    state_.end = batch->end;
+    state_.lines = batch->lines;
+    chunks_.pool()->give(std::move(batch));
+  }
+}
+
+bool FirstPass::knows(const Batch& batch) const {
+  if (batch.fault || !batch.rejected.empty() || !batch.named.empty() || batch.weights.size() > 0) return false;
+  bool known = true;
+  for (size_t i = 0; i < batch.labels.size(); ++i) known &= static_cast<uint32_t>(batch.labels[i]) < 2;
+  return known;
+}
+
+bool FirstPass::learn(const Batch& batch) {
+  State& s = state_;
+  const Rows rows = rows_of(batch);
+  const size_t n = static_cast<size_t>(rows.n);
+  codes_.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    codes_[i] = static_cast<int16_t>(batch.labels[i]);
+    s.changes += codes_[i] != s.last && s.last >= 0;
+    s.last = codes_[i];
+  }
+  const auto second = std::find(codes_.begin(), codes_.end(), int16_t{1});
+  const int64_t known_from = s.rows[1] > 0 ? 0 : second - codes_.begin() + 1;  // the row behind its first
+  const int64_t ones = std::count(second, codes_.end(), int16_t{1});
+  s.rows[0] += rows.n - ones;
+  s.rows[1] += ones;
+  if (batch.smallest >= 0 && (s.smallest < 0 || batch.smallest < s.smallest)) s.smallest = batch.smallest;
+  s.n_features = std::max(s.n_features, batch.features());
+  s.w.grow(std::max<int64_t>(1, s.n_features));
+  if (average_) s.w_late.grow(s.w.size());
+
+  // The first class is given to every row but the very first, unless the second is known and has a score above 0.
+  predicted_.assign(n, 0);
+  if (s.visits == 0) predicted_[0] = -1;
+  const Progressive progressive{predicted_.data(), &known_from};
+  Problem problem{};
+  problem.n_vectors = 1;
+  problem.w = s.w.data(), problem.b = &s.b;
+  if (average_) problem.w_late = s.w_late.data(), problem.b_late = &s.b_late;
+  problem.stride = s.w.size();
+  problem.positive = 1;
+  problem.positive_weight = problem.negative_weight = 1.0;
+  problem.visits = s.visits, problem.updates = s.updates;
+  std::vector<Problem> problems{problem};
+  std::vector<History> histories(1);
+  const Schedule schedule{false, 0, 0, 1, nullptr, rows.n, 1};
+  const End end = run(rows, {codes_.data(), nullptr}, rule_, schedule, false, false, &progressive, problems, histories,
+                      [&] { return !stop_.load(std::memory_order_relaxed); });
+  s.visits = problems[0].visits, s.updates = problems[0].updates;
+  for (size_t i = 0; i < n; ++i) s.right += predicted_[i] == codes_[i];
+  rows_so_far_.fetch_add(rows.n, std::memory_order_relaxed);
+  mistakes_so_far_.store(s.updates, std::memory_order_relaxed);
+  return end != End::not_finite;
+}
+
+}  // namespace rosenblatt

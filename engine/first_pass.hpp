@@ -1,0 +1,87 @@
+// One pass over a stream of two classes, in a thread of its own: the engine learns while Python is still loading.
+//
+// It knows one binary problem, the second class met against the first. What it has no rule for it leaves alone: at a
+// third class, a weight, a row without a label or a line that cannot be read it stops before that batch, and whoever
+// reads the stream goes on from there, with what was learned so far.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "chunks.hpp"
+#include "problems.hpp"
+
+namespace rosenblatt {
+
+// A batch as the loops read it.
+Rows rows_of(const Batch& batch);
+
+// A vector that begins at a cache line and grows with zeros.
+class WideVector {
+ public:
+  void grow(int64_t columns);  // to at least so many; rounded up to eight
+  double* data() { return begin_; }
+  const double* data() const { return begin_; }
+  int64_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<double[]> room_;
+  double* begin_ = nullptr;
+  int64_t size_ = 0;
+};
+
+class FirstPass {
+ public:
+  // What was learned from, and what came of it.
+  struct State {
+    WideVector w, w_late;  // w_late stays empty without an average
+    double b = 0, b_late = 0;
+    int64_t n_features = 0;
+    int64_t visits = 0, updates = 0;
+    int64_t right = 0;            // rows that were given their class before they were learned from
+    int64_t rows[2] = {0, 0};     // of each class
+    int64_t changes = 0;          // rows whose class is not that of the row before
+    int16_t last = -1;            // the class of the last row
+    int64_t smallest = -1;        // the smallest column number
+    int64_t end = 0, lines = 0;   // where it stopped: bytes and lines of the stream
+    bool finite = true;           // false: a row or a score is not; nothing of this is of use then
+    std::unique_ptr<Batch> left;  // the batch that it left alone, or null
+    std::exception_ptr error;     // what reading the stream has thrown
+  };
+
+  // Begins at once. `width` features are known to be there.
+  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width);
+  ~FirstPass();
+  FirstPass(const FirstPass&) = delete;
+  FirstPass& operator=(const FirstPass&) = delete;
+
+  bool wait(std::chrono::milliseconds patience);  // whether it is over
+  State& state() { return state_; }               // once it is over
+  int64_t rows_so_far() const { return rows_so_far_.load(std::memory_order_relaxed); }
+  int64_t mistakes_so_far() const { return mistakes_so_far_.load(std::memory_order_relaxed); }
+
+ private:
+  void work();
+  bool knows(const Batch& batch) const;
+  bool learn(const Batch& batch);  // false: not finite
+
+  Chunks& chunks_;
+  const Rule rule_;
+  const bool average_;
+  State state_;
+  std::vector<int16_t> codes_, predicted_;
+  std::atomic<int64_t> rows_so_far_{0}, mistakes_so_far_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex lock_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rosenblatt
