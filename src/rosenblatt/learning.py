@@ -153,9 +153,15 @@ class Learner:
 
     def is_finite(self) -> bool:
         """Whether the weights, and what predicts, are within the range of float64."""
+        last = [_engine.sizes(part) for part in (self.weights, self.intercepts)]
+        late = [_engine.sizes(part) for part in (self.late_weights, self.late_intercepts) if part is not None]
+        if not all(finite for finite, _, _ in (*last, *late)):
+            return False
+        most, largest = int(self.visits.max()), max(size for _, size, _ in (*last, *late))
+        if not late or largest < np.finfo(np.float64).max / (2 * (most + 1)):  # no average can be beyond the range
+            return True
         with np.errstate(over="ignore", invalid="ignore"):
-            numbers = (self.weights, self.intercepts, *self.predictors())
-        return all(bool(np.isfinite(part).all()) for part in numbers)
+            return all(bool(np.isfinite(part).all()) for part in self.predictors())
 
     def engine_weights(self, active: NDArray[np.bool_]) -> _engine.Weights:
         """The arrays that the engine changes in place."""

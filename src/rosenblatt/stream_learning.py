@@ -25,6 +25,7 @@ NEVER = np.iinfo(np.int64).max
 _WIDE = ("weights", "late_weights")
 _OF_VECTORS = ("intercepts", "late_intercepts")
 _OF_PROBLEMS = ("visits", "updates", "converged")
+_FIRST_ROOM = 32  # vectors, where a third class has appeared: to move them is dear, and untouched memory is free
 
 
 class GrowingLearner(Learner):
@@ -71,6 +72,8 @@ class GrowingLearner(Learner):
                 array[0] = 0.0 - array[0]
 
     def _copy(self, source: int, to: int) -> None:
+        if not self.visits[source]:
+            return  # nothing was learned yet: both are zeros
         for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
             array = getattr(self, name)
             if array is not None:
@@ -79,15 +82,12 @@ class GrowingLearner(Learner):
     def _make_room(self, n_vectors: int) -> None:
         rows, columns = self._rooms["weights"].shape
         if n_vectors > rows or self.n_features > columns:
-            rows = rows if n_vectors <= rows else max(n_vectors, 2 * rows)
+            rows = rows if n_vectors <= rows else max(n_vectors, 2 * rows, _FIRST_ROOM)
             columns = columns if self.n_features <= columns else -(-max(self.n_features, columns * 3 // 2) // 8) * 8
             for name, room in self._rooms.items():
-                wide = name in _WIDE
-                larger = aligned_zeros((rows, columns)) if wide else np.zeros(max(rows, len(room)), room.dtype)
-                if wide:
-                    larger[: room.shape[0], : room.shape[1]] = room
-                else:
-                    larger[: len(room)] = room
+                used = getattr(self, name)  # what is beyond is zeros, and costs nothing before it is touched
+                larger = aligned_zeros((rows, columns)) if name in _WIDE else np.zeros(max(rows, len(room)), room.dtype)
+                larger[tuple(slice(n) for n in used.shape)] = used
                 self._rooms[name] = larger
         self.n_vectors = n_vectors
         if not self.told:
@@ -126,24 +126,26 @@ class GrowingLearner(Learner):
         return one
 
     def settled(self, places: IntArray, n_features: int) -> Learner:
-        """The learner of exactly the classes seen; the k-th of them, in the order of labels, is at ``places[k]``."""
+        """The learner of exactly the classes seen; the k-th of them, in the order of labels, is at ``places[k]``.
+
+        It takes the arrays of this one, which is of no use any more.
+        """
         n_classes = len(places)
         learner = Learner(n_classes, n_features, joint=self.joint, readout=self.readout)
-        vectors: Any = slice(None)
-        problems: Any = slice(None)
         if not self.told:
             if n_classes == 2 and self.first_sleeps and places[1] == 0:
                 self._wake_first(1)
-            vectors = problems = places[1:] if n_classes == 2 else places
-        columns = slice(0, min(learner.weights.shape[1], self.weights.shape[1]))
+            places = places[1:] if n_classes == 2 else places
         for name in (*_WIDE, *_OF_VECTORS, *_OF_PROBLEMS):
             array = getattr(self, name)
             if array is None:
                 continue
-            if name in _WIDE:
-                getattr(learner, name)[:, columns] = array[vectors, columns]
+            array = array if self.told else _ordered(array, places)
+            if name in _WIDE and array.shape != (wanted := getattr(learner, name)).shape:
+                columns = slice(0, min(wanted.shape[1], array.shape[1]))
+                wanted[:, columns] = array[:, columns]
             else:
-                getattr(learner, name)[:] = array[problems if name in _OF_PROBLEMS else vectors]
+                setattr(learner, name, array)
         return learner
 
     # For a checkpoint -----------------------------------------------------------------------------------------------
@@ -162,6 +164,20 @@ class GrowingLearner(Learner):
             if getattr(self, name) is not None:
                 array = arrays[name]
                 getattr(self, name)[tuple(slice(n) for n in array.shape)] = array
+
+
+def _ordered(array: NDArray[Any], places: IntArray) -> NDArray[Any]:
+    """The rows at these places, moved to the front in their order: a copy of wide rows costs as much as learning."""
+    if len(places) == 1:
+        return array[places[0] : places[0] + 1]
+    row_at = list(range(len(array)))
+    place_of = list(range(len(array)))
+    for k, row in enumerate(places.tolist()):
+        at, other = place_of[row], row_at[k]
+        if at != k:
+            array[[k, at]] = array[[at, k]]
+            row_at[at], place_of[other] = other, at
+    return array[: len(places)]
 
 
 class Lesson:
