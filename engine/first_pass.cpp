@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "passes.hpp"
 
@@ -18,8 +19,9 @@ void WideVector::grow(int64_t columns) {
   constexpr int64_t kLine = 8;
   if (columns <= size_) return;
   const int64_t wanted = (std::max(columns, size_ + size_ / 2) + kLine - 1) / kLine * kLine;
-  auto room = std::make_unique<double[]>(static_cast<size_t>(wanted + kLine));  // zeros
-  double* begin = room.get();
+  std::unique_ptr<void, Free> room(std::calloc(static_cast<size_t>(wanted + kLine), sizeof(double)));
+  if (!room) throw std::bad_alloc();
+  double* begin = static_cast<double*>(room.get());
   while (reinterpret_cast<uintptr_t>(begin) % 64 != 0) ++begin;
   if (size_ > 0) std::memcpy(begin, begin_, static_cast<size_t>(size_) * sizeof(double));
   room_ = std::move(room);

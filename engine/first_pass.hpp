@@ -8,10 +8,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "chunks.hpp"
@@ -22,16 +24,23 @@ namespace rosenblatt {
 // A batch as the loops read it.
 Rows rows_of(const Batch& batch);
 
-// A vector that begins at a cache line and grows with zeros.
+// A vector that begins at a cache line and grows with zeros, which take no memory before they are touched.
 class WideVector {
  public:
+  WideVector() = default;
+  WideVector(WideVector&& other) noexcept
+      : room_(std::move(other.room_)),
+        begin_(std::exchange(other.begin_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   void grow(int64_t columns);  // to at least so many; rounded up to eight
-  double* data() { return begin_; }
-  const double* data() const { return begin_; }
+  double* data() const { return begin_; }
   int64_t size() const { return size_; }
 
  private:
-  std::unique_ptr<double[]> room_;
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::unique_ptr<void, Free> room_;
   double* begin_ = nullptr;
   int64_t size_ = 0;
 };

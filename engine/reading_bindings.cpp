@@ -110,10 +110,12 @@ class Reader {
   nb::tuple so_far() { return nb::make_tuple(learned_by().rows_so_far(), learned_by().mistakes_so_far()); }
   nb::object learned() {
     require(learned_by().wait(std::chrono::milliseconds(0)), "it is not over yet");
-    const FirstPass::State& s = first_pass_->state();
+    FirstPass::State& s = first_pass_->state();
     if (!s.finite || s.error) return nb::none();
-    auto vector = [](const WideVector& w) {
-      return nb::cast(to_numpy(std::vector<double>(w.data(), w.data() + w.size())));
+    auto vector = [](WideVector& w) {  // its memory is Python's from here on
+      auto* kept = new WideVector(std::move(w));
+      nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<WideVector*>(p); });
+      return nb::cast(NumpyArray<double>(kept->data(), {static_cast<size_t>(kept->size())}, owner));
     };
     nb::dict out;
     out["weights"] = vector(s.w);

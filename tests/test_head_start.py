@@ -14,6 +14,8 @@ from rosenblatt import head_start, stream_learning
 from rosenblatt.errors import FileFormatError, WeightOverflowError
 from rosenblatt.streams import open_stream
 
+pytestmark = pytest.mark.engine
+
 
 def trained(path, *, ahead, chunk=1 << 19, reading=None, **options):
     stream = open_stream(path, reading, chunk=chunk)
@@ -201,7 +203,6 @@ def test_other_options_than_it_was_begun_with_begin_anew(tmp_path):
     assert everything(rb.train(stream, eta0=0.5)) == everything(trained(path, ahead=False, eta0=0.5))
 
 
-@pytest.mark.engine
 def test_a_reader_learns_once_and_as_it_can(tmp_path):
     from rosenblatt import _engine
 
