@@ -57,6 +57,7 @@ class MistakeDrivenClassifier(Classifier):
         n_iter_no_change: int = 5,
         class_weight: Any = None,
         warm_start: bool = False,
+        margin: float = 0.0,
     ) -> None:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
@@ -76,6 +77,7 @@ class MistakeDrivenClassifier(Classifier):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.margin = margin
 
     # Learning -------------------------------------------------------------------------------------------------------
 
@@ -297,6 +299,7 @@ class MistakeDrivenClassifier(Classifier):
             "shuffle": bool(self.shuffle),
             "restart": bool(self.restart),
             "eta0": float(self.eta0),
+            "margin": float(self.margin),
             "max_iter": min(int(self.max_iter), _INT64_MAX),
             "max_updates": None if self.max_updates is None else min(int(self.max_updates), _INT64_MAX),
             "tol": None if self.tol is None else float(self.tol),

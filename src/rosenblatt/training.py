@@ -47,6 +47,7 @@ def train(
     folder: PathLike | None = None,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    margin: float = 0.0,
     **reading: Any,
 ) -> TrainedModel:
     """Learn from files or batches of any length, in constant memory.
@@ -106,6 +107,9 @@ def train(
         How many threads parse files. It changes nothing of the model.
     progress : callable, optional
         Called up to ten times a second with a `Progress`.
+    margin : float, default 0.0
+        Learn also from rows that are right, but by no more than `margin` times what learning them would add to
+        y · score. They count as mistakes, but not against an accuracy.
     **reading
         How files are read, as for `read`.
 
@@ -140,6 +144,7 @@ def train(
         hold_out=hold_out,
         early_stopping=early_stopping,
         patience=patience,
+        margin=margin,
     )
     rows = _source_of(source, reading, threads)
     run = Run(options, rows, progress=progress)
@@ -239,9 +244,9 @@ def _warn_if_sorted(run: Run) -> None:
 
 
 def _progressive(run: Run) -> int:
-    """How many rows of the first pass were given their class; of two classes, those without a mistake."""
+    """How many rows of the first pass were given their class; of two classes, those that were not on the wrong side."""
     assert run.learner is not None
-    return run.tally.learned - run.history[0] if run.learner.n_classes == 2 else run.right
+    return run.tally.learned - run.wrong[0] if run.learner.n_classes == 2 else run.right
 
 
 def _held_out_right(run: Run) -> int | None:
@@ -304,6 +309,7 @@ def _parameters(options: TrainingOptions) -> dict[str, Any]:
         "n_iter_no_change": int(options.patience),
         "class_weight": options.class_weight,
         "warm_start": False,
+        "margin": float(options.margin),
     }
 
 
@@ -311,6 +317,8 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
     """What happened, as plain values."""
     training, labels = model.training or {}, model.classes_.tolist()
     base = 0 if model.reading is None or model.reading.format != "libsvm" else model.reading.index_base or 0
+
+    formula = "(1 + 2 margin) (R / γ)²" if run.options.margin else "(R / γ)²"
 
     def name(column: int) -> str:
         if model.feature_names is not None:
@@ -329,7 +337,7 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
         "converged": model.converged_,
         "separates": model.separates_,
         "mistake_bound": bound,
-        "mistake_bound_from": None if bound is None else "a bound from the hyperplane found: (R / γ)² of these rows",
+        "mistake_bound_from": None if bound is None else f"a bound from the hyperplane found: {formula} of these rows",
         "progressive_accuracy": model.progressive_accuracy,
         "hold_out_rows": training["held_out"],
         "hold_out_accuracy": model.hold_out_accuracy,
