@@ -76,12 +76,13 @@ ALWAYS_INLINE void compete(const Problem& problem, int64_t row, double score) {
   code = problem.positive;
 }
 
-// Whether a row that the tie rule calls right is right by enough. `lead` is y * score, or how far the true class is above
-// its highest rival; learning with `step` would add step * |z|^2 to it, for z = (x, 1), or x without an offset. A margin
-// asks for more than so many times that (Krauth and Mézard 1987: the perceptron with margins).
+// With a margin: whether a row that the tie rule calls right is right by enough. `lead` is y * score, or how far the true
+// class is above its highest rival; learning with `step` would add step * |z|^2 to it, for z = (x, 1), or x without an
+// offset. The margin asks for more than so many times that (Krauth and Mézard 1987). Not inlined: the loops without a
+// margin stay as small as they are.
 template <class View>
-inline bool right_by_enough(const View& view, const Rule& rule, int64_t row, double lead, double step) {
-  return !(rule.margin > 0) || lead > rule.margin * (step * (view.square(row) + (rule.fit_intercept ? 1.0 : 0.0)));
+NEVER_INLINE bool right_by_enough(const View& view, const Rule& rule, int64_t row, double lead, double step) {
+  return lead > rule.margin * (step * (view.square(row) + (rule.fit_intercept ? 1.0 : 0.0)));
 }
 
 struct Settled {
@@ -99,8 +100,9 @@ Settled settle(const View& view, const Examples& examples, const Rule& rule, Pro
     const double y = examples.codes[row] == problem.positive ? 1.0 : -1.0;
     if (!std::isfinite(score[q])) return {q, Stop::not_finite};
     if (problem.winners) compete(problem, row, score[q]);
+    const bool wrong = is_mistake(score[q], y, rule.tie);
+    if (!wrong && !(rule.margin > 0)) continue;  // right, or a tie that this rule forgives
     const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y)), lead = y * score[q];
-    const bool wrong = is_mistake(score[q], y, rule.tie);  // false: right, or a tie that this rule forgives
     if (step == 0 || (!wrong && right_by_enough(view, rule, row, lead, y * step))) continue;
     problem.visits += q + 1;
     if (!rule.learn) return {q + 1, Stop::mistake};
@@ -201,7 +203,7 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
     const Rival other = rival(score, n, truth, rule.tie);
     const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
     const double lead = score[truth] - score[other.index];
-    if (step == 0 || (!other.wins && right_by_enough(view, rule, row, lead, 2 * step))) continue;
+    if (step == 0 || (!other.wins && (!(rule.margin > 0) || right_by_enough(view, rule, row, lead, 2 * step)))) continue;
     if (!rule.learn) return Stop::mistake;
     update(view, rule, problem, truth, row, step, problem.visits);
     update(view, rule, problem, other.index, row, -step, problem.visits);
