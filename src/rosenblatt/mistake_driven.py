@@ -205,6 +205,7 @@ class MistakeDrivenClassifier(Classifier):
         self, rows: inputs.Rows, codes: inputs.Codes, classes: NDArray[Any], weights: FloatArray | None
     ) -> Examples:
         class_weight = inputs.class_weight(self.class_weight, classes, codes)
+        rows = rows.summed() if self.margin else rows  # only a margin looks at lengths
         return Examples(rows, codes, class_weight, weights, joint=self.multi_class == "joint")
 
     def _new_learner(self, classes: NDArray[Any], n_features: int) -> Learner:

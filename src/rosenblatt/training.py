@@ -146,7 +146,7 @@ def train(
         patience=patience,
         margin=margin,
     )
-    rows = _source_of(source, reading, threads)
+    rows = _source_of(source, reading, threads, summed=bool(options.margin))
     run = Run(options, rows, progress=progress)
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
@@ -167,7 +167,7 @@ def train(
     return model
 
 
-def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Source:
+def _source_of(source: Any, reading: dict[str, Any], threads: int | None, *, summed: bool) -> Source:
     from rosenblatt.streams import Stream, open_stream
 
     if isinstance(source, Stream):
@@ -181,7 +181,7 @@ def _source_of(source: Any, reading: dict[str, Any], threads: int | None) -> Sou
             raise InputError(f"{min(reading)!r} says how files are read, and these rows come in batches: leave it out")
         if not isinstance(source, Iterable):
             raise InputError(f"train takes files or an iterable of batches (X, y), got {type(source).__name__}")
-        return MemorySource(source)
+        return MemorySource(source, summed=summed)  # those of files are
     if reading:
         raise InputError(f"{min(reading)!r} says how files are read, and this stream is open already: leave it out")
     return FileSource(stream)
