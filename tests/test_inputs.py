@@ -323,7 +323,9 @@ def test_flags_may_be_numpys_or_numbers(value):
     assert Perceptron(fit_intercept=value, shuffle=value, random_state=0).fit(X4, Y4).converged_
 
 
-@pytest.mark.parametrize("options", [{"max_iter": np.int64(3)}, {"eta0": np.float32(0.5)}, {"eta0": 2}, {"margin": np.float32(0.5)}, {"margin": 1}])
+@pytest.mark.parametrize(
+    "options", [{"max_iter": np.int64(3)}, {"eta0": np.float32(0.5)}, {"eta0": 2}, {"margin": np.float32(0.5)}]
+)
 def test_numbers_may_be_numpys(options):
     fitted(Perceptron(**options), X4, Y4)
 

@@ -271,7 +271,7 @@ def _legend(trace: Trace) -> list[str]:
     if trace.parameters["tie"] == "mistake" and bool((trace.steps.score == 0).any()):
         notes.append("ŷ = 0: a tie, which counts as a mistake.")
     if trace.margin and _any_right_by_too_little(trace):
-        notes.append(f"Yes with ŷ = y: right, but by no more than margin={number(trace.margin)} times what learning adds.")
+        notes.append(f"Yes with ŷ = y: right, but by too little for margin={number(trace.margin)}.")
     return notes
 
 

@@ -35,6 +35,7 @@ def train(
     tie: str = "mistake",
     fit_intercept: bool = True,
     eta0: float = 1.0,
+    margin: float = 0.0,
     multi_class: str = "ovr",
     classes: Sequence[Any] | None = None,
     class_weight: Any = None,
@@ -47,7 +48,6 @@ def train(
     folder: PathLike | None = None,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-    margin: float = 0.0,
     **reading: Any,
 ) -> TrainedModel:
     """Learn from files or batches of any length, in constant memory.
@@ -79,6 +79,9 @@ def train(
         Learn an offset.
     eta0 : float, default 1.0
         The length of a step.
+    margin : float, default 0.0
+        Learn also from rows that are right, but by no more than `margin` times what learning them would add to
+        y · score. They count as mistakes, but not against an accuracy.
     multi_class : {"ovr", "joint"}, default "ovr"
         Three classes or more: each against the rest, or jointly.
     classes : sequence, optional
@@ -107,9 +110,6 @@ def train(
         How many threads parse files. It changes nothing of the model.
     progress : callable, optional
         Called up to ten times a second with a `Progress`.
-    margin : float, default 0.0
-        Learn also from rows that are right, but by no more than `margin` times what learning them would add to
-        y · score. They count as mistakes, but not against an accuracy.
     **reading
         How files are read, as for `read`.
 
@@ -138,13 +138,13 @@ def train(
         tie=tie,
         fit_intercept=fit_intercept,
         eta0=eta0,
+        margin=margin,
         multi_class=multi_class,
         classes=None if classes is None else tuple(classes),
         class_weight=class_weight,
         hold_out=hold_out,
         early_stopping=early_stopping,
         patience=patience,
-        margin=margin,
     )
     rows = _source_of(source, reading, threads, summed=bool(options.margin))
     run = Run(options, rows, progress=progress)

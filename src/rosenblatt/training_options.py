@@ -48,13 +48,13 @@ class TrainingOptions:
     tie: str = "mistake"
     fit_intercept: bool = True
     eta0: float = 1.0
+    margin: float = 0.0
     multi_class: str = "ovr"
     classes: tuple[Any, ...] | None = None
     class_weight: Any = None  # a dict, "balanced" or None
     hold_out: float = 0.0
     early_stopping: str | None = None
     patience: int = 5
-    margin: float = 0.0
 
     def __post_init__(self) -> None:
         """Check each option, and that they go together."""

@@ -21,7 +21,7 @@ _OPTIONS = {  # what the table of the library says, for those who type commands
     "ended by max_iter=": "ended by --passes ",
     "ended by max_updates=": "ended by --max-updates ",
     "ended by max_steps=": "ended by --max-steps ",
-    "no more than margin=": "no more than --margin ",
+    "too little for margin=": "too little for --margin ",
 }
 _BY_NOTE = {"tie": "--tie", "shuffle": "--shuffle", "restart": "--restart"}
 
