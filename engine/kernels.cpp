@@ -203,7 +203,8 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
     const Rival other = rival(score, n, truth, rule.tie);
     const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
     const double lead = score[truth] - score[other.index];
-    if (step == 0 || (!other.wins && (!(rule.margin > 0) || right_by_enough(view, rule, row, lead, 2 * step)))) continue;
+    if (step == 0 || (!other.wins && (!(rule.margin > 0) || right_by_enough(view, rule, row, lead, 2 * step))))
+      continue;
     if (!rule.learn) return Stop::mistake;
     update(view, rule, problem, truth, row, step, problem.visits);
     update(view, rule, problem, other.index, row, -step, problem.visits);

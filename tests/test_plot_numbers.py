@@ -82,7 +82,7 @@ def test_many_passes_are_summed_up_and_the_line_ends_at_the_total():
         (lambda: plot.mistakes(rb.Perceptron().fit(*AND), bound="many"), "bound must be a number or a certificate"),
         (
             lambda: plot.mistakes(rb.Perceptron(margin=0.5).fit(*AND), bound=rb.certify(*AND)),
-            r"is that of margin=0, and this run had margin=0.5: give bound=trace\(X, y, ...\).proof\(certificate\).bound",
+            r"is that of margin=0, and this run had margin=0.5: give bound=trace\(X, y, ...\).proof",
         ),
     ],
 )

@@ -54,7 +54,7 @@ class Rows:
     feature_names: Sequence[str] | None = None
 
     def summed(self) -> Rows:
-        """The same with each feature of a row stored once: CSR may hold it in parts, and a square is that of the sum."""
+        """The same with each feature of a row stored once: CSR may hold parts of it, whose squares are not its own."""
         if self.sparse is None or self.sparse.has_canonical_format:
             return self
         whole = self.sparse.copy()
