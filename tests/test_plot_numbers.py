@@ -80,9 +80,16 @@ def test_many_passes_are_summed_up_and_the_line_ends_at_the_total():
         (lambda: plot.mistakes(rb.Perceptron()), "has no mistakes_per_pass_"),
         (lambda: plot.mistakes(rb.Perceptron().fit(*AND), bound=-1), "bound must be 0 or more"),
         (lambda: plot.mistakes(rb.Perceptron().fit(*AND), bound="many"), "bound must be a number or a certificate"),
-        (
-            lambda: plot.mistakes(rb.Perceptron(margin=0.5).fit(*AND), bound=rb.certify(*AND)),
-            r"is that of margin=0, and this run had margin=0.5: give bound=trace\(X, y, ...\).proof",
+        *(
+            (
+                lambda learn=learn: plot.mistakes(learn(*AND), bound=rb.certify(*AND)),
+                r"is that of margin=0, and this run had margin=0.5: give bound=trace\(X, y, ...\).proof",
+            )
+            for learn in (
+                rb.Perceptron(margin=0.5).fit,
+                lambda X, y: rb.trace(X, y, margin=0.5),
+                lambda X, y: rb.train((X, y), margin=0.5),
+            )
         ),
     ],
 )

@@ -7,8 +7,8 @@ certificate at unit length, γ its margin, R the length of the longest point, an
     w* · w_k  >=  w* · w_0 + eta0 γ k          (000 Lemma 1, 003 eq. 10)
     ‖w_k‖²    <=  ‖w_0‖² + eta0² R² k          (000 Lemma 2, 003 eq. 13)
 
-(with a margin β, (1 + 2β) R² in place of R²: a row that is learned from has y · score <= β eta0 ‖x‖²)
-so that the cosine between the two is squeezed between their quotient and 1, and k cannot grow beyond the bound.
+so that the cosine between the two is squeezed between their quotient and 1, and k cannot grow beyond the bound. With
+the parameter ``margin`` β it is (1 + 2β) R² in place of R²: a row may be learned from up to y · score = β eta0 R².
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def mistakes(model: Any, *, bound: Any = None, ax: Axes | None = None) -> Axes:
     '18 mistakes in 8 passes, then none; at most 51'
     """
     counts = _counts(model)
-    most = _bound(bound, float(getattr(model, "margin", 0.0)))
+    most = _bound(bound, _margin(model))
     total = int(counts.sum())
     ax = style.axes_for(ax, (5.0, 3.3))
     handles = _draw_counts(ax, counts)
@@ -75,6 +75,12 @@ def _counts(model: Any) -> IntArray:
     if len(counts) == 0:
         raise InputError("no pass was made, so there are no mistakes to draw")
     return counts
+
+
+def _margin(model: Any) -> float:
+    """The parameter of an estimator, of a Trace or of a TrainedModel."""
+    parameters = getattr(model, "parameters", {})
+    return float(parameters.get("margin", 0.0) if parameters else getattr(model, "margin", 0.0))
 
 
 def _bound(bound: Any, margin: float) -> float | int | None:
