@@ -68,7 +68,8 @@ struct Labels {
 struct Outcome {
   nb::list mistakes_per_pass, mistakes;  // a problem each
   std::vector<bool> converged;
-  std::vector<double> losses;  // of the last pass
+  std::vector<int64_t> wrong;  // of the last pass, as are the losses
+  std::vector<double> losses;
   bool finite = true;
   nb::object error = nb::none();  // what Ctrl-C or another signal raised
 };
@@ -197,6 +198,7 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
     outcome.mistakes_per_pass.append(to_numpy(std::move(histories[k].mistakes_per_pass)));
     if (keep_log) outcome.mistakes.append(to_dict(histories[k].mistakes));
     outcome.converged.push_back(histories[k].converged);
+    outcome.wrong.push_back(problems[k].wrong);
     outcome.losses.push_back(problems[k].loss);
   }
   return outcome;
@@ -492,11 +494,10 @@ NB_MODULE(_engine, m) {
 
   nb::class_<Rule>(m, "Rule").def(
       "__init__",
-      [](Rule* self, Tie tie, bool fit_intercept, bool learn, bool restart, double eta0, int64_t max_updates) {
-        new (self) Rule{tie, fit_intercept, learn, restart, eta0, max_updates};
-      },
+      [](Rule* self, Tie tie, bool fit_intercept, bool learn, bool restart, double eta0, int64_t max_updates,
+         double margin) { new (self) Rule{tie, fit_intercept, learn, restart, eta0, max_updates, margin}; },
       nb::kw_only(), "tie"_a, "fit_intercept"_a, "learn"_a = true, "restart"_a = false, "eta0"_a = 1.0,
-      "max_updates"_a = INT64_MAX);
+      "max_updates"_a = INT64_MAX, "margin"_a = 0.0);
 
   nb::class_<Schedule>(m, "Schedule")
       .def(
@@ -520,6 +521,7 @@ NB_MODULE(_engine, m) {
       .def_ro("mistakes_per_pass", &Outcome::mistakes_per_pass)
       .def_ro("mistakes", &Outcome::mistakes)
       .def_ro("converged", &Outcome::converged)
+      .def_ro("wrong", &Outcome::wrong)
       .def_ro("losses", &Outcome::losses)
       .def_ro("finite", &Outcome::finite)
       .def_ro("error", &Outcome::error);

@@ -117,6 +117,7 @@ bool FirstPass::learn(const Batch& batch) {
   const End end = run(rows, {codes_.data(), nullptr}, rule_, schedule, false, false, &progressive, problems, histories,
                       [&] { return !stop_.load(std::memory_order_relaxed); });
   s.visits = problems[0].visits, s.updates = problems[0].updates;
+  s.wrong += problems[0].wrong;
   for (size_t i = 0; i < n; ++i) s.right += predicted_[i] == codes_[i];
   rows_so_far_.fetch_add(rows.n, std::memory_order_relaxed);
   mistakes_so_far_.store(s.updates, std::memory_order_relaxed);

@@ -53,6 +53,7 @@ class FirstPass {
     double b = 0, b_late = 0;
     int64_t n_features = 0;
     int64_t visits = 0, updates = 0;
+    int64_t wrong = 0;            // rows on the wrong side, which with a margin not all mistakes are
     int64_t right = 0;            // rows that were given their class before they were learned from
     int64_t rows[2] = {0, 0};     // of each class
     int64_t changes = 0;          // rows whose class is not that of the row before

@@ -202,14 +202,17 @@ constexpr int kManyRows = 2, kSomeRows = 2, kTogether = 1;
 // gcc takes a function that only prefetches for one without effects and drops calls to it, so these must be inlined.
 #if defined(__GNUC__) || defined(__clang__)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline))
 ALWAYS_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 ALWAYS_INLINE void prefetch_far(const void* p) { __builtin_prefetch(p, 0, 2); }  // into the second-level cache
 #elif defined(LANES_SSE2) || defined(LANES_AVX)
 #define ALWAYS_INLINE __forceinline
+#define NEVER_INLINE __declspec(noinline)
 inline void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline void prefetch_far(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 #else
 #define ALWAYS_INLINE inline
+#define NEVER_INLINE
 inline void prefetch(const void*) {}
 inline void prefetch_far(const void*) {}
 #endif

@@ -93,7 +93,7 @@ class Sweep {
     for (Member& m : members_) {
       if (m.problem->updates >= rule_.max_updates) m.history->active = false;
       m.in_pass = m.history->active;
-      m.problem->mistakes = 0;
+      m.problem->mistakes = m.problem->wrong = 0;
       m.problem->loss = 0;
       in_pass_ += m.in_pass;
     }

@@ -57,6 +57,7 @@ struct Problem {
   const double* class_weights;              // joint: a weight for each class
   double* scores;                           // joint: room for a score of each class
   int64_t visits, updates, mistakes;        // mistakes: of this pass
+  int64_t wrong;                            // of this pass: the mistakes that are not right by too little, but wrong
   double loss;                              // of this pass: sum of max(0, -y * score), note 003 eq. 3
   Listener* listener;                       // or null
   const Winners* winners;                   // or null
@@ -70,6 +71,7 @@ struct Rule {
   bool restart;  // note 000, Algorithm 1: stop the scan at a mistake
   double eta0;
   int64_t max_updates;
+  double margin;  // right by no more than so many times what learning would add is a mistake, too; 0: right is right
 };
 
 struct Examples {

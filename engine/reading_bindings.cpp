@@ -126,6 +126,7 @@ class Reader {
     out["visits"] = s.visits;
     out["updates"] = s.updates;
     out["right"] = s.right;
+    out["wrong"] = s.wrong;
     out["counts"] = nb::make_tuple(s.rows[0], s.rows[1]);
     out["changes"] = s.changes;
     out["last"] = static_cast<int>(s.last);

@@ -4,6 +4,7 @@
 //                 judge<P>(ids, first, ...)  whether each of P problems is right on four rows (dense only)
 //                 dots<V>(id, w, out)        out[q] = w[q] . x[id] for V weight vectors
 //                 measure<N>(id, w, ...)     w . x and x . x of N rows
+//                 square(id)                 x . x of a row
 //                 each(id, f)                f(column, value) of what is stored of a row
 //                 add(id, step, w)           w += step * x[id]
 //                 fetch(id), ahead()         row id will be needed soon; how many rows ahead to say so
@@ -118,7 +119,29 @@ struct Dense {
     for (int q = 0; q < V; ++q) out[q] = total(sum[q]);
   }
 
-  // Beyond the last column stands the next row, which w takes as zeros; for x . x the last lanes are masked.
+  // Beyond the last column stands the next row, which w takes as zeros; for x . x the lanes of it are masked.
+  Sum within(const Sum& part, int64_t j) const {
+    static constexpr double kMask[16] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Sum masked;
+    masked.add_product(part, Sum::load(kMask + 8 - (d - j)));
+    return masked;
+  }
+
+  double square(int64_t id) const {
+    const T* p = row(id);
+    Sum sum;
+    int64_t j = 0;
+    for (; j + kLanes <= d; j += kLanes) {
+      const Sum part = Sum::load(p + j);
+      sum.add_product(part, part);
+    }
+    if (j < d) {
+      const Sum part = within(Sum::load(p + j), j);
+      sum.add_product(part, part);
+    }
+    return total(sum);
+  }
+
   template <int N>
   void measure(int64_t id, const double* w, double* score, double* square) const {
     const T* p[N];
@@ -134,12 +157,8 @@ struct Dense {
           own.row[q].add_product(part, part);
         }
       } else {
-        static constexpr double kMask[16] = {1, 1, 1, 1, 1, 1, 1, 1};
-        const Sum mask = Sum::load(kMask + 8 - (d - j));
         for (int q = 0; q < N; ++q) {
-          const Sum part = Sum::load(p[q] + j);
-          Sum masked;
-          masked.add_product(part, mask);
+          const Sum part = Sum::load(p[q] + j), masked = within(part, j);
           sum.row[q].add_product(part, v);
           own.row[q].add_product(masked, masked);
         }
@@ -190,21 +209,28 @@ struct Sparse {
         columns(static_cast<const I*>(rows.columns)),
         starts(static_cast<const I*>(rows.starts)) {}
 
-  // Lane k mod 4 takes the k-th non-zero of the row; the end is (l0 + l2) + (l1 + l3).
-  double dot(int64_t id, const double* w) const {
+  // Lane k mod 4 takes the k-th non-zero of the row, times its factor; the end is (l0 + l2) + (l1 + l3).
+  template <class F>
+  ALWAYS_INLINE double sum(int64_t id, F factor) const {
     I k = starts[id];
     const I end = starts[id + 1];
     double a0 = 0, a1 = 0, a2 = 0, a3 = 0;
     for (; end - k >= 4; k += 4) {
-      a0 += w[columns[k]] * static_cast<double>(data[k]);
-      a1 += w[columns[k + 1]] * static_cast<double>(data[k + 1]);
-      a2 += w[columns[k + 2]] * static_cast<double>(data[k + 2]);
-      a3 += w[columns[k + 3]] * static_cast<double>(data[k + 3]);
+      a0 += factor(k) * static_cast<double>(data[k]);
+      a1 += factor(k + 1) * static_cast<double>(data[k + 1]);
+      a2 += factor(k + 2) * static_cast<double>(data[k + 2]);
+      a3 += factor(k + 3) * static_cast<double>(data[k + 3]);
     }
-    if (end - k > 0) a0 += w[columns[k]] * static_cast<double>(data[k]);
-    if (end - k > 1) a1 += w[columns[k + 1]] * static_cast<double>(data[k + 1]);
-    if (end - k > 2) a2 += w[columns[k + 2]] * static_cast<double>(data[k + 2]);
+    if (end - k > 0) a0 += factor(k) * static_cast<double>(data[k]);
+    if (end - k > 1) a1 += factor(k + 1) * static_cast<double>(data[k + 1]);
+    if (end - k > 2) a2 += factor(k + 2) * static_cast<double>(data[k + 2]);
     return (a0 + a2) + (a1 + a3);
+  }
+  double dot(int64_t id, const double* w) const {
+    return sum(id, [&](I k) { return w[columns[k]]; });
+  }
+  double square(int64_t id) const {
+    return sum(id, [&](I k) { return static_cast<double>(data[k]); });
   }
 
   template <int N, class Ids>
@@ -222,9 +248,7 @@ struct Sparse {
   template <int N>
   void measure(int64_t id, const double* w, double* score, double* square) const {
     score[0] = dot(id, w);
-    double sum = 0;
-    each(id, [&](int64_t, double value) { sum += value * value; });
-    square[0] = sum;
+    square[0] = this->square(id);
   }
 
   template <class F>

@@ -23,6 +23,7 @@ from rosenblatt import _engine
 from rosenblatt import textbook as tb
 
 TIES = ("mistake", "positive", "negative")
+MARGINS = (0.0, 0.0, 0.5, 1.0, 2.0, 16.0)  # dyadic, so that whole numbers stay exact
 STORAGES = ("dense", "csr_matrix int32", "csr_array int32", "csr_array int64")
 
 
@@ -108,13 +109,14 @@ class Setting:
     dtype: str
     storage: str
     n_jobs: int
+    margin: float = 0.0
     coef_init: Any = None  # of the shape of coef_
     intercept_init: Any = None
     visited: list[int] = field(default_factory=list)
 
     def parameters(self) -> dict[str, Any]:
         """For an estimator."""
-        names = ("tie", "fit_intercept", "shuffle", "restart", "max_iter", "max_updates", "eta0", "n_jobs")
+        names = ("tie", "fit_intercept", "shuffle", "restart", "max_iter", "max_updates", "eta0", "margin", "n_jobs")
         return {name: getattr(self, name) for name in names} | {"random_state": self.seed}
 
     def first_guess(self) -> dict[str, Any]:
@@ -129,7 +131,7 @@ class Setting:
 
     def for_the_textbook(self, vector: int = 0) -> dict[str, Any]:
         """For `textbook.perceptron`."""
-        names = ("tie", "fit_intercept", "restart", "max_iter", "max_updates", "eta0", "weights")
+        names = ("tie", "fit_intercept", "restart", "max_iter", "max_updates", "eta0", "margin", "weights")
         given = {name: getattr(self, name) for name in names} | {"order": self.order}
         if self.coef_init is None:
             return given
@@ -141,7 +143,9 @@ class Setting:
 
 
 @st.composite
-def settings_for(draw: Any, data: DataSet, first_guess: bool = True, restart: bool = True) -> Setting:
+def settings_for(
+    draw: Any, data: DataSet, first_guess: bool = True, restart: bool = True, margin: bool = True
+) -> Setting:
     """Any combination of the choices for a data set."""
     n, d = len(data.X), len(data.X[0])
     how = draw(st.sampled_from(("shuffled", "cycle", "restart") if restart else ("shuffled", "cycle")))
@@ -167,6 +171,7 @@ def settings_for(draw: Any, data: DataSet, first_guess: bool = True, restart: bo
         dtype=draw(st.sampled_from(("float64", "float32"))),
         storage=draw(st.sampled_from(STORAGES)),
         n_jobs=draw(st.sampled_from((1, 2))),
+        margin=draw(st.sampled_from(MARGINS)) if margin else 0.0,
         coef_init=coef,
         intercept_init=intercept,
         visited=visited,

@@ -929,6 +929,9 @@ def test_the_perceptron_keeps_the_bounds(seed, fit_intercept):
     assert certificate.mistake_bound_from([0] * len(X[0])) == certificate.mistake_bound
     eta0 = 0.25
     assert certificate.mistake_bound_from([v * eta0 for v in w0], b0 * eta0, eta0) == bound
+    run = textbook.perceptron(X, y, fit_intercept=fit_intercept, w=w0, b=b0, margin=0.5)
+    assert len(run.mistakes) <= certificate.mistake_bound_from(w0, b0, margin=0.5)
+    assert certificate.mistake_bound_from([0] * len(X[0]), margin=0.5) >= 2 * certificate.mistake_bound
 
 
 def test_the_bound_counts_the_constant_feature():
@@ -1237,6 +1240,7 @@ def test_damaged_text_is_refused_or_judged(seed):
         (lambda: Data(1, 1, (None,), (1,), "0" * 64), "a label must be a text or a finite number, got None"),
         (lambda: and_gate().mistake_bound_from([1, 2, 3]), "coef_init must have shape"),
         (lambda: and_gate().mistake_bound_from([1, 2], eta0=0), "The 'eta0' parameter of mistake_bound_from must be"),
+        (lambda: and_gate().mistake_bound_from([1, 2], margin=-1), "The 'margin' parameter of mistake_bound_from must"),
     ],
 )
 def test_forms_that_are_refused(make, message):

@@ -186,7 +186,7 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
     for name in ("a.csv", "b.csv"):
         Path(name).write_text("words,kind\nso many words,1\n")
     options = (
-        "--vote --passes 3 --max-updates 9 --tie negative --no-intercept --eta0 0.5 --multi-class joint "
+        "--vote --passes 3 --max-updates 9 --tie negative --no-intercept --eta0 0.5 --margin 2 --multi-class joint "
         "--classes 1,2 --class-weight 1=2 --class-weight 2=0.5 --shuffle --shuffle-rows 7 --seed 5 --hold-out 0.1 "
         "--early-stopping hold-out --patience 2 --cache c --checkpoint s --every 10 --threads 2 "
         "--bits 9 --text words --label -1"
@@ -200,7 +200,7 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
     assert asked.pop("folder") == str(tmp_path)
     assert asked == {
         **{"readout": "vote", "passes": 3, "max_updates": 9, "tie": "negative", "fit_intercept": False, "eta0": 0.5},
-        **{"multi_class": "joint", "classes": [1, 2], "class_weight": {1: 2.0, 2: 0.5}, "shuffle": True},
+        **{"margin": 2.0, "multi_class": "joint", "classes": [1, 2], "class_weight": {1: 2.0, 2: 0.5}, "shuffle": True},
         **{"shuffle_rows": 7, "seed": 5, "hold_out": 0.1, "patience": 2, "early_stopping": "hold-out"},
         **{"cache": "c", "checkpoint": "s", "every": 10, "threads": 2},
     }
@@ -230,6 +230,8 @@ def test_an_option_that_is_0_was_given(option, message, monkeypatch, tmp_path):
         ("--bits 31", "31 is not from 1 to 30"),
         ("--hold-out 1", "'1' is not a number from 0 and below 1"),
         ("--eta0 nan", "'nan' is not a number above 0"),
+        ("--margin -1", "'-1' is not a number from 0"),
+        ("--algorithm soft-margin --margin 1", "--margin is an option of a perceptron, not of --algorithm soft-margin"),
         ("--class-weight 1=-1", "'-1' is not a number from 0"),
         ("--average --vote", "--average and --vote contradict each other: give one"),
     ],

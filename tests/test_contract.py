@@ -36,6 +36,7 @@ OPTIONS = [
     {"tol": 1e-3},
     {"n_jobs": 2},
     {"eta0": 0.5},
+    {"margin": 1.0},
 ]
 
 
@@ -388,4 +389,4 @@ def test_the_defaults_are_the_documented_ones():
         assert {name: given[name] for name in off} == dict.fromkeys(off)
         assert given["shuffle"] and given["fit_intercept"]
         assert not (given["restart"] or given["early_stopping"] or given["warm_start"] or given["verbose"])
-        assert (given["tie"], given["multi_class"], given["eta0"]) == ("mistake", "ovr", 1.0)
+        assert (given["tie"], given["multi_class"], given["eta0"], given["margin"]) == ("mistake", "ovr", 1.0, 0.0)

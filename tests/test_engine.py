@@ -155,12 +155,13 @@ KINDS = {"binary": (2, False), "ovr": (3, False), "joint": (5, True)}
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_instruction_set_gives_the_bits_of_the_baseline(instruction_set, kind, dtype, storage):
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_every_instruction_set_gives_the_bits_of_the_baseline(instruction_set, margin, kind, dtype, storage):
     n_classes, joint = KINDS[kind]
     for d, shuffle in product(WIDTHS, [False, True]):
         X, codes = rough(37, d, d, n_classes)
         X = X.astype(dtype)
-        options = {"n_classes": n_classes, "joint": joint, "shuffle": shuffle, "seed": d}
+        options = {"n_classes": n_classes, "joint": joint, "shuffle": shuffle, "seed": d, "margin": margin}
         _engine.use_instruction_set("baseline")
         want = bits(*run(view(X, storage), codes, d, **options))
         _engine.use_instruction_set(instruction_set)
@@ -169,12 +170,18 @@ def test_every_instruction_set_gives_the_bits_of_the_baseline(instruction_set, k
 
 @pytest.mark.parametrize("n", [*range(1, 20)])
 def test_every_number_of_rows_gives_the_bits_of_the_baseline(instruction_set, n):
-    for d, dtype, tie in product([1, 3, 9, 33, 65], ["float32", "float64"], TIES):
+    for d, dtype, tie, margin in product([1, 3, 9, 33, 65], ["float32", "float64"], TIES, [0.0, 0.3]):
         X, codes = rough(n, d, n)
         _engine.use_instruction_set("baseline")
-        want = bits(*run(view(X.astype(dtype)), codes, d, tie=tie))
+        want = bits(*run(view(X.astype(dtype)), codes, d, tie=tie, margin=margin))
         _engine.use_instruction_set(instruction_set)
-        assert bits(*run(view(X.astype(dtype)), codes, d, tie=tie)) == want, (d, dtype, tie)
+        assert bits(*run(view(X.astype(dtype)), codes, d, tie=tie, margin=margin)) == want, (d, dtype, tie, margin)
+
+
+def sum_of_lanes(lane):
+    if len(lane) == 8:
+        return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
+    return (lane[0] + lane[2]) + (lane[1] + lane[3])
 
 
 def test_a_score_is_summed_in_the_lanes_that_the_engine_promises(instruction_set):
@@ -185,10 +192,7 @@ def test_a_score_is_summed_in_the_lanes_that_the_engine_promises(instruction_set
         lane = [0.0] * lanes
         for j in range(d):
             lane[j % lanes] += x[j] * w[j]
-        if lanes == 8:
-            score = ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
-        else:
-            score = (lane[0] + lane[2]) + (lane[1] + lane[3])
+        score = sum_of_lanes(lane)
         arrays = zero_weights(d)
         arrays["w"][0, :d] = w
         # Labelled on the wrong side, the row is a mistake, and its loss is the score without its sign.
@@ -196,11 +200,41 @@ def test_a_score_is_summed_in_the_lanes_that_the_engine_promises(instruction_set
         assert outcome.losses == [abs(score)]
 
 
-def test_threads_change_nothing():
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_threads_change_nothing(margin):
     X, codes = rough(500, 20, 1, 7)
-    want = bits(*run(view(X), codes, 20, n_classes=7, shuffle=True))
+    options = {"n_classes": 7, "shuffle": True, "margin": margin}
+    want = bits(*run(view(X), codes, 20, **options))
     for threads in (2, 3, 7, 50):
-        assert bits(*run(view(X), codes, 20, n_classes=7, shuffle=True, threads=threads)) == want
+        assert bits(*run(view(X), codes, 20, **options, threads=threads)) == want
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_square_is_summed_in_the_lanes_that_the_engine_promises(instruction_set, dtype, storage):
+    for d in (1, 5, 31, 32, 33, 40, 100):
+        X = np.vstack([rough(1, d, d)[0], np.full((1, d), 7.0)]).astype(dtype)  # the next row is no part of it
+        values = [float(v) for v in (X[0] if storage == "dense" else X[0][X[0] != 0])]
+        lanes = 8 if storage == "dense" and d > 32 else 4
+        lane = [0.0] * lanes
+        for j, value in enumerate(values):
+            lane[j % lanes] += value * value
+        square = sum_of_lanes(lane)
+        # Right by exactly the square, the row is a mistake for margin 1; right by one bit more, it is none.
+        for score, updates in ((square, 1), (np.nextafter(square, np.inf), 0)):
+            arrays = zero_weights(d)
+            arrays["b"][0] = score
+            options = {"fit_intercept": False, "margin": 1.0, "tie": "positive", "subset": np.array([0])}
+            outcome, arrays = run(view(X, storage), [1, 0], d, weights=arrays, passes=1, **options)
+            assert (arrays["updates"].tolist(), outcome.wrong) == ([updates], [0])
+
+
+def test_only_rows_on_the_wrong_side_add_to_the_loss_and_to_those_that_are_wrong():
+    X = np.array([[1.0], [2.0], [-1.0]])
+    outcome, arrays = run(view(X), [1, 1, 1], 1, passes=1, margin=10.0, tie="positive", fit_intercept=False)
+    assert outcome.mistakes[0]["row"].tolist() == [0, 1, 2]  # a tie that is right, right by too little, wrong
+    assert (outcome.wrong, outcome.losses) == ([1], [3.0])
+    assert [h.tolist() for h in outcome.mistakes_per_pass] == [[3]] and arrays["updates"].tolist() == [3]
 
 
 # ---- NaN and infinity ----
@@ -239,7 +273,7 @@ def test_a_pass_misses_no_value_that_is_not_finite(instruction_set, dtype, stora
             spoiled[row, column] = bad
             for shuffle in (False, True):
                 options = {"n_classes": n_classes, "joint": joint, "shuffle": shuffle, "passes": 1, "log": False}
-                outcome, _ = run(view(spoiled, storage), codes, d, **options)
+                outcome, _ = run(view(spoiled, storage), codes, d, **options, margin=float(column % 2))
                 if outcome.finite:
                     missed.append((d, row, column, bad, shuffle))
     assert missed == []

@@ -114,7 +114,7 @@ def recorded(data, setting, joint=False):
         np.ones(data.n_classes),
         inputs.sample_weight(setting.weights, len(data.X)),
     )
-    names = ("tie", "fit_intercept", "shuffle", "restart", "eta0", "max_iter", "max_updates", "seed")
+    names = ("tie", "fit_intercept", "shuffle", "restart", "eta0", "margin", "max_iter", "max_updates", "seed")
     choices = learning.Choices(**{name: getattr(setting, name) for name in names}, threads=setting.n_jobs)
     learning.fit(learner, examples, choices)
     return learner

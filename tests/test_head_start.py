@@ -64,6 +64,7 @@ def test_the_same_model_with_and_without(data, tmp_path_factory):
         readout=draw(st.sampled_from(("last", "average"))),
         fit_intercept=draw(st.booleans()),
         eta0=draw(st.sampled_from((1.0, 0.3))),
+        margin=draw(st.sampled_from((0.0, 0.0, 0.5, 2.0))),
     )
 
 

@@ -280,6 +280,7 @@ WRONG = {
     "validation_fraction": ([0, 1.5, -0.1, "x", None], "must be a number above 0"),
     "n_iter_no_change": ([0, 2.5, None], "must be an integer of at least 1"),
     "warm_start": (["yes", None], "must be True or False"),
+    "margin": ([-0.5, np.nan, np.inf, "1", None, True], "must be a finite number of at least 0"),
 }
 
 
@@ -322,7 +323,9 @@ def test_flags_may_be_numpys_or_numbers(value):
     assert Perceptron(fit_intercept=value, shuffle=value, random_state=0).fit(X4, Y4).converged_
 
 
-@pytest.mark.parametrize("options", [{"max_iter": np.int64(3)}, {"eta0": np.float32(0.5)}, {"eta0": 2}])
+@pytest.mark.parametrize(
+    "options", [{"max_iter": np.int64(3)}, {"eta0": np.float32(0.5)}, {"eta0": 2}, {"margin": np.float32(0.5)}]
+)
 def test_numbers_may_be_numpys(options):
     fitted(Perceptron(**options), X4, Y4)
 

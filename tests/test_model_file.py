@@ -115,7 +115,7 @@ def test_labels_that_are_objects_of_other_types_come_back(tmp_path):
         {"early_stopping": True, "max_iter": 20},
         {"restart": True},
         {"max_updates": 5},
-        {"fit_intercept": False, "tie": "positive", "eta0": 0.1},
+        {"fit_intercept": False, "tie": "positive", "eta0": 0.1, "margin": 0.5},
         {"tol": -np.inf, "n_jobs": np.int64(2), "fit_intercept": np.True_, "random_state": np.int32(3)},
         {"class_weight": "balanced"},
         {"class_weight": {0: 2.0, 1: 0.5, 2: 3}},
@@ -721,6 +721,12 @@ def test_metadata_that_save_would_not_write(text, message, folder):
 def test_a_file_without_a_newer_parameter_gets_its_default(voted, folder):
     content = forged(voted, lambda state, tensors: state["parameters"].pop("n_jobs"))
     assert load_bytes(content, folder).n_jobs is None
+
+
+def test_a_file_from_before_the_margin_has_none(voted, folder):
+    content = forged(voted, lambda state, tensors: state["parameters"].pop("margin"))
+    assert load_bytes(content, folder).margin == 0.0
+    assert rb.load_trained(folder / "part").parameters["margin"] == 0.0
 
 
 # Other ways to keep a model -------------------------------------------------------------------------------

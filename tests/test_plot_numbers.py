@@ -49,6 +49,12 @@ def test_the_bound_of_a_certificate_is_a_line_above_all_mistakes():
     assert title(ax) == f"{model.n_updates_} mistakes in {model.n_iter_ - 1} passes, then none; at most {bound}"
 
 
+def test_a_run_with_a_margin_takes_its_bound_from_a_proof():
+    trace, certificate = rb.trace(*AND, shuffle=False, margin=0.5), rb.certify(*AND)
+    bound = trace.proof(certificate).bound
+    assert bound >= 2 * certificate.mistake_bound and title(plot.mistakes(trace, bound=bound)).endswith(str(bound))
+
+
 def test_a_far_bound_gets_a_logarithmic_axis_that_still_shows_zero():
     model = rb.Perceptron(shuffle=False).fit(*AND)
     ax = plot.mistakes(model, bound=10_000)
@@ -74,6 +80,17 @@ def test_many_passes_are_summed_up_and_the_line_ends_at_the_total():
         (lambda: plot.mistakes(rb.Perceptron()), "has no mistakes_per_pass_"),
         (lambda: plot.mistakes(rb.Perceptron().fit(*AND), bound=-1), "bound must be 0 or more"),
         (lambda: plot.mistakes(rb.Perceptron().fit(*AND), bound="many"), "bound must be a number or a certificate"),
+        *(
+            (
+                lambda learn=learn: plot.mistakes(learn(*AND), bound=rb.certify(*AND)),
+                r"is that of margin=0, and this run had margin=0.5: give bound=trace\(X, y, ...\).proof",
+            )
+            for learn in (
+                rb.Perceptron(margin=0.5).fit,
+                lambda X, y: rb.trace(X, y, margin=0.5),
+                lambda X, y: rb.train((X, y), margin=0.5),
+            )
+        ),
     ],
 )
 def test_mistakes_that_cannot_be_drawn_are_said(call, message):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies import STORAGES, fitted, noisy, stored
 
+import rosenblatt as rb
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 
 ESTIMATORS = [Perceptron, AveragedPerceptron, VotedPerceptron]
@@ -63,11 +64,12 @@ def in_batches(model, X, y, cuts, sample_weight=None):
     st.sampled_from(STORAGES),
     st.sampled_from(("float32", "float64")),
     st.sampled_from(("mistake", "positive", "negative")),
+    st.sampled_from((0.0, 0.3, 1.0)),
 )
-def test_batches_of_any_size(estimator, multi_class, seed, n_classes, d, cuts, storage, dtype, tie):
+def test_batches_of_any_size(estimator, multi_class, seed, n_classes, d, cuts, storage, dtype, tie, margin):
     X, y = noisy(60, d, seed, n_classes)
     X = stored(X, dtype, storage)
-    options = {"shuffle": False, "max_iter": 1, "tie": tie, "multi_class": multi_class}
+    options = {"shuffle": False, "max_iter": 1, "tie": tie, "multi_class": multi_class, "margin": margin}
     whole = fitted(estimator(**options), X, y)
     assert_same(in_batches(estimator(**options), X, y, cuts), whole, X)
 
@@ -75,10 +77,11 @@ def test_batches_of_any_size(estimator, multi_class, seed, n_classes, d, cuts, s
 @each_estimator
 @each_multi_class
 @pytest.mark.parametrize("storage", STORAGES)
-def test_row_by_row(estimator, multi_class, storage):
+@pytest.mark.parametrize("margin", [0.0, 0.7])
+def test_row_by_row(estimator, multi_class, storage, margin):
     X, y = noisy(80, 6, 1, 3)
     X, weights = stored(X, "float64", storage), np.random.default_rng(2).uniform(0.1, 3, 80)
-    options = {"shuffle": False, "max_iter": 1, "multi_class": multi_class, "eta0": 0.3}
+    options = {"shuffle": False, "max_iter": 1, "multi_class": multi_class, "eta0": 0.3, "margin": margin}
     whole = fitted(estimator(**options), X, y, sample_weight=weights)
     assert_same(in_batches(estimator(**options), X, y, range(1, 80), weights), whole, X)
 
@@ -114,14 +117,32 @@ def test_batches_may_be_dense_and_sparse_by_turns(estimator):
         np.testing.assert_allclose(model.decision_function(sp.csr_array(X)), whole.decision_function(X), atol=1e-12)
 
 
+@each_estimator
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_a_margin_sees_a_feature_that_is_stored_in_parts_as_one(estimator, multi_class):
+    X, y = np.array([[3.0, 0.0], [-1.0, 4.0], [2.0, -2.0], [0.0, 1.0]]), np.array([0, 1, 2, 1])
+    parts = sp.csr_array(
+        ([1.0, 2.0, -3.0, 4.0, 2.0, 2.0, -2.0, 1.0], [0, 0, 0, 1, 0, 0, 1, 1], [0, 2, 5, 7, 8]), shape=(4, 2)
+    )
+    assert (parts.toarray() == X).all()
+    before = parts.data.tolist()
+    options = {"margin": 1.0, "shuffle": False, "max_iter": 20, "multi_class": multi_class}
+    models = [fitted(estimator(**options), rows, y)._learner for rows in (X, parts)]
+    assert models[0].coef.tolist() == models[1].coef.tolist()
+    streamed = rb.train([(parts, y)], passes=20, margin=1.0, multi_class=multi_class, readout=models[0].readout)
+    assert streamed.learner.coef.tolist() == models[0].coef.tolist()
+    assert parts.data.tolist() == before  # the caller's matrix is as it was
+
+
 # ---- Resuming ----
 @each_estimator
 @each_multi_class
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("early", [3, 5, 9])
-def test_resumed_is_equal_to_never_stopped(estimator, multi_class, shuffle, early):
+@pytest.mark.parametrize("margin", [0.0, 0.7])
+def test_resumed_is_equal_to_never_stopped(estimator, multi_class, shuffle, early, margin):
     X, y = noisy(70, 5, 5, 3)
-    options = {"shuffle": shuffle, "random_state": 8, "multi_class": multi_class}
+    options = {"shuffle": shuffle, "random_state": 8, "multi_class": multi_class, "margin": margin}
     resumed = fitted(estimator(**options, max_iter=early, warm_start=True), X, y)
     fitted(resumed.set_params(max_iter=10 - early), X, y)
     whole = fitted(estimator(**options, max_iter=10), X, y)
@@ -203,9 +224,10 @@ def test_a_random_state_object_is_drawn_from(estimator):
 @each_multi_class
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_any_n_jobs(estimator, multi_class, n_jobs, shuffle):
+@pytest.mark.parametrize("margin", [0.0, 0.7])
+def test_any_n_jobs(estimator, multi_class, n_jobs, shuffle, margin):
     X, y = noisy(300, 12, 10, 6)
-    options = {"max_iter": 5, "shuffle": shuffle, "random_state": 0, "multi_class": multi_class}
+    options = {"max_iter": 5, "shuffle": shuffle, "random_state": 0, "multi_class": multi_class, "margin": margin}
     one = fitted(estimator(**options, n_jobs=1), X, y)
     many = fitted(estimator(**options, n_jobs=n_jobs), X, y)
     assert_same(many, one, X)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import TIES, fitted, separable, small
+from strategies import TIES, fitted, noisy, separable, small
 
+import rosenblatt as rb
 from rosenblatt import Perceptron, VotedPerceptron
 from rosenblatt import textbook as tb
 
@@ -101,6 +102,13 @@ def jointly_separable(draw):
     return X, [kept.index(c) for c in y], [W[c] for c in kept]
 
 
+def joint_margin(X, y, W):
+    """The least lead of a true class over a rival, for rows (1, x) and W of length 1."""
+    scores = [[tb.dot(w, [1, *x]) for w in W] for x in X]
+    leads = [s[c] - max(v for k, v in enumerate(s) if k != c) for s, c in zip(scores, y)]
+    return min(leads) / math.sqrt(sum(tb.dot(w, w) for w in W))
+
+
 @thorough
 @given(jointly_separable(), ties, seeds, orders)
 def test_several_classes_jointly(data, tie, seed, order):
@@ -112,6 +120,71 @@ def test_several_classes_jointly(data, tie, seed, order):
     radius2 = max(tb.dot(x, x) for x in X) + 1
     assert model.converged_
     assert model.n_updates_ <= 2 * radius2 * sum(tb.dot(w, w) for w in W) / gamma**2
+
+
+# ---- With a margin ----
+margins = st.sampled_from((0.125, 0.5, 1.0, 2.0, 8.0))
+
+
+@thorough
+@given(separable(intercept=False), margins, ties, seeds, orders, rates)
+def test_with_a_margin_through_the_origin(data, beta, tie, seed, order, eta0):
+    model = converged(data, margin=beta, fit_intercept=False, tie=tie, random_state=seed, eta0=eta0, **order)
+    most, least = tb.bounds_with_margin(data.X, data.y, data.w, beta)
+    assert model.n_updates_ <= most * (1 + 1e-12)
+    assert tb.margin(data.X, data.y, model.coef_[0].tolist()) >= least * (1 - 1e-12)
+    assert model.separates_
+    for x, y in zip(data.X, data.y):
+        assert y * tb.dot(model.coef_[0], x) > beta * eta0 * tb.dot(x, x)
+
+
+@thorough
+@given(separable(), margins, ties, seeds, orders, rates)
+def test_with_a_margin_and_an_intercept(data, beta, tie, seed, order, eta0):
+    model = converged(data, margin=beta, tie=tie, random_state=seed, eta0=eta0, **order)
+    ones = tb.dummy_feature(data.X)
+    most, least = tb.bounds_with_margin(ones, data.y, [data.b, *data.w], beta)
+    learned = [model.intercept_[0], *model.coef_[0]]
+    assert model.n_updates_ <= most * (1 + 1e-12)
+    assert tb.margin(ones, data.y, learned) >= least * (1 - 1e-12)
+
+
+@thorough
+@given(jointly_separable(), margins, ties, seeds, orders)
+def test_with_a_margin_jointly(data, beta, tie, seed, order):
+    X, y, W = data
+    model = Perceptron(max_iter=10**6, multi_class="joint", margin=beta, tie=tie, random_state=seed, **order)
+    model.fit(np.asarray(X, float), y)
+    lengths2 = [tb.dot(x, x) + 1 for x in X]
+    gamma = joint_margin(X, y, W)
+    assert model.converged_
+    assert model.n_updates_ <= (1 + 2 * beta) * 2 * max(lengths2) / gamma**2 * (1 + 1e-12)
+    learned = np.column_stack([model.intercept_, model.coef_]).tolist()
+    least = beta / (1 + 2 * beta) * min(lengths2) / max(lengths2) * gamma
+    assert joint_margin(X, y, learned) >= least * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_a_margin_knows_no_scale(multi_class, scale):
+    X, y = noisy(80, 4, 3, 3)
+    options = {"margin": 0.75, "fit_intercept": False, "shuffle": False, "max_iter": 4, "multi_class": multi_class}
+    model = fitted(Perceptron(**options), X, y)
+    longer, faster = fitted(Perceptron(**options), scale * X, y), fitted(Perceptron(**options, eta0=scale), X, y)
+    assert (longer.coef_ == scale * model.coef_).all() and (faster.coef_ == scale * model.coef_).all()
+    assert model.n_updates_ == longer.n_updates_ == faster.n_updates_
+
+
+def test_a_larger_margin_comes_near_half_of_the_largest_and_often_nearer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    X = X[np.abs(X @ [1, -2, 0.5]) > 0.3]
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = np.where(X @ [1, -2, 0.5] > 0, 1, -1)
+    largest = rb.MaxMargin(fit_intercept=False).fit(X, y).margin_
+    for beta in (1.0, 10.0, 100.0):
+        model = Perceptron(margin=beta, fit_intercept=False, max_iter=10**6, random_state=0).fit(X, y)
+        assert beta / (1 + 2 * beta) * largest <= model.hyperplane_.margin(X, y) <= largest * (1 + 1e-9)
 
 
 def test_the_bound_of_the_original_space_is_false_with_an_intercept():
@@ -197,16 +270,16 @@ def guesses(model, first):
 
 
 @thorough
-@given(separable(), ties, seeds, orders, st.data())
-def test_both_lemmas_hold_at_every_update(data, tie, seed, order, draw):
+@given(separable(), ties, seeds, orders, st.just(0.0) | margins, st.data())
+def test_both_lemmas_hold_at_every_update(data, tie, seed, order, beta, draw):
     d = len(data.X[0])
     first = draw.draw(st.just([0] * (d + 1)) | st.lists(st.integers(-9, 9), min_size=d + 1, max_size=d + 1))
-    model = VotedPerceptron(max_iter=10**6, tie=tie, random_state=seed, **order)
+    model = VotedPerceptron(max_iter=10**6, tie=tie, random_state=seed, margin=beta, **order)
     model.fit(np.asarray(data.X, float), data.y, coef_init=[first[1:]], intercept_init=[first[0]])
     replayed = guesses(model, first)
     assert len(replayed) == model.n_updates_ + 1
     assert replayed[-1] == [model._learner.intercept[0], *model._learner.coef[0]]
-    theta = [data.b, *data.w]
+    theta, first2 = [data.b, *data.w], tb.dot(first, first)
     for aligned, at_least, length2, at_most in tb.lemma_sides(tb.dummy_feature(data.X), data.y, theta, replayed):
         assert aligned >= at_least
-        assert length2 <= at_most
+        assert length2 <= first2 + (1 + 2 * beta) * (at_most - first2)

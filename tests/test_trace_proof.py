@@ -14,6 +14,7 @@ from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError
 
 quick = settings(max_examples=30, deadline=None)
+MARGINS = st.sampled_from((0.0, 0.0, 0.5, 2.0))
 
 
 def assert_exactly(proof, trace, certificate, problem=0):
@@ -21,6 +22,7 @@ def assert_exactly(proof, trace, certificate, problem=0):
     intercept = certificate.fit_intercept
     radius2 = Fraction(certificate.radius) ** 2 + int(intercept)
     size = Fraction(trace.parameters["eta0"])
+    radius2 *= 1 + 2 * Fraction(trace.margin)
     planes = []
     for margin in certificate.margins.values():
         w, b = margin.plane()
@@ -40,37 +42,41 @@ def assert_exactly(proof, trace, certificate, problem=0):
 
 
 @quick
-@given(separable(), st.sampled_from(TIES), st.booleans(), st.sampled_from((1.0, 0.5, 3.0)), st.data())
-def test_both_lemmas_hold_at_every_step(data, tie, restart, eta0, more):
+@given(separable(), st.sampled_from(TIES), st.booleans(), st.sampled_from((1.0, 0.5, 3.0)), MARGINS, st.data())
+def test_both_lemmas_hold_at_every_step(data, tie, restart, eta0, margin, more):
     d = len(data.w)
     guess = more.draw(st.none() | st.lists(small, min_size=d + 1, max_size=d + 1))
     start = {} if guess is None else {"coef_init": guess[:-1], "intercept_init": guess[-1]}
     certificate = rb.certify(data.X, data.y)
     how = {"tie": tie, "shuffle": not restart, "restart": restart, "random_state": 0, "eta0": eta0, "max_iter": 10**6}
-    trace = rb.trace(data.X, data.y, certificate=certificate, **start, **how)
+    trace = rb.trace(data.X, data.y, certificate=certificate, margin=margin, **start, **how)
     proof = trace.proof()
     assert trace.converged and proof.holds and trace.n_updates <= proof.bound
     assert_exactly(proof, trace, certificate)
+    if guess is None:  # the bound of 003 eq. 15, with R² (1 + 2β)
+        most = (1 + 2 * margin) * tb.bound_with_intercept(data.X, [2 * (s > 0) - 1 for s in data.y], data.w, data.b)
+        assert certificate.mistake_bound <= proof.bound <= most * (1 + 1e-9)
     assert proof.n_updates == trace.n_updates and proof.k.tolist() == list(range(trace.n_updates + 1))
 
 
 @quick
-@given(separable(intercept=False), st.sampled_from(TIES), st.data())
-def test_both_lemmas_through_the_origin(data, tie, more):
+@given(separable(intercept=False), st.sampled_from(TIES), MARGINS, st.data())
+def test_both_lemmas_through_the_origin(data, tie, margin, more):
     guess = more.draw(st.none() | st.lists(small, min_size=len(data.w), max_size=len(data.w)))
     certificate = rb.certify(data.X, data.y, fit_intercept=False)
-    trace = rb.trace(data.X, data.y, fit_intercept=False, tie=tie, random_state=0, max_iter=10**6, coef_init=guess)
+    how = {"fit_intercept": False, "tie": tie, "random_state": 0, "max_iter": 10**6, "margin": margin}
+    trace = rb.trace(data.X, data.y, coef_init=guess, **how)
     proof = trace.proof(certificate)
     assert trace.converged and proof.holds
     assert_exactly(proof, trace, certificate)
 
 
 @quick
-@given(separable(), st.lists(st.integers(1, 5), min_size=14, max_size=14))
-def test_with_weights_the_lemmas_hold_and_no_bound_is_stated(data, weights):
+@given(separable(), st.lists(st.integers(1, 5), min_size=14, max_size=14), MARGINS)
+def test_with_weights_the_lemmas_hold_and_no_bound_is_stated(data, weights, margin):
     weights = weights[: len(data.X)]
     assume(len(set(weights)) > 1)
-    trace = rb.trace(data.X, data.y, sample_weight=weights, random_state=0, max_iter=10**6)
+    trace = rb.trace(data.X, data.y, sample_weight=weights, random_state=0, max_iter=10**6, margin=margin)
     proof = trace.proof(rb.certify(data.X, data.y))
     assert proof.holds and proof.bound is None
     assert "with weights no bound is stated" in str(proof)
@@ -78,8 +84,8 @@ def test_with_weights_the_lemmas_hold_and_no_bound_is_stated(data, weights):
 
 
 @quick
-@given(st.integers(0, 2**16), st.sampled_from(TIES), st.booleans(), st.booleans())
-def test_joint_learning(seed, tie, intercept, from_elsewhere):
+@given(st.integers(0, 2**16), st.sampled_from(TIES), st.booleans(), st.booleans(), MARGINS)
+def test_joint_learning(seed, tie, intercept, from_elsewhere, margin):
     rng = np.random.default_rng(seed)
     W = rng.integers(-4, 5, (3, 3))
     X = rng.integers(-6, 7, (12, 3))
@@ -89,10 +95,12 @@ def test_joint_learning(seed, tie, intercept, from_elsewhere):
     start = {"coef_init": rng.integers(-3, 4, (3, 3))} if from_elsewhere else {}
     certificate = rb.certify(X, y, multi_class="joint", fit_intercept=intercept)
     how = {"multi_class": "joint", "tie": tie, "fit_intercept": intercept, "random_state": 0, "max_iter": 10**6}
-    proof = rb.trace(X, y, **how, **start).proof(certificate)
+    proof = rb.trace(X, y, margin=margin, **how, **start).proof(certificate)
     assert proof.holds and proof.n_updates <= proof.bound
     if not from_elsewhere:
-        assert proof.bound == certificate.mistake_bound
+        exactly = (1 + 2 * margin) * float(2 * (certificate.radius**2 + intercept)) / float(certificate.bounds.lower2)
+        assert proof.bound == pytest.approx(exactly, abs=1)
+        assert margin or proof.bound == certificate.mistake_bound
 
 
 def test_the_sides_are_the_textbook_s():

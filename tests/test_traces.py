@@ -105,6 +105,34 @@ def test_note_004_undershooting():
     assert "Yes, undershot" in str(trace)
 
 
+# ---- A margin ----
+def test_a_row_that_is_right_by_too_little_is_learned_from_and_the_table_says_why():
+    X, y = [[2, 1], [1, 2], [-1, 0], [-2, 1]], [1, 1, -1, -1]
+    trace = rb.trace(X, y, keep="visits", margin=1, max_iter=1, shuffle=False, fit_intercept=False)
+    assert str(trace).splitlines() == [
+        "x1  x2  ŷ  y  Mistake?  w",
+        "                        (0, 0)",
+        " 2   1  0  +  Yes       (2, 1)",
+        " 1   2  +  +  Yes       (3, 3)",
+        "-1   0  -  -  No",
+        "-2   1  -  -  Yes       (5, 2)",
+        "ŷ = 0: a tie, which counts as a mistake.",
+        "Yes with ŷ = y: right, but by too little for margin=1.",
+        "3 mistakes in 4 visits, 1 pass; ended by max_iter=1.",
+    ]
+    assert [step.prediction for step in trace] == [None, 1, -1, -1] and not trace.undershot.any()
+
+
+def test_a_joint_step_within_the_margin_was_predicted_right():
+    X, y = np.eye(3), ["a", "b", "c"]
+    trace = rb.trace(X, y, multi_class="joint", margin=0.75, shuffle=False, fit_intercept=False, keep="visits")
+    learned = [step for step in trace if step.mistake and step.score > 0]
+    assert learned and all(step.prediction == step.label and step.down != step.label for step in learned)
+    assert not any(step.undershot for step in learned)
+    assert "Yes with ŷ = y: right, but by too little for margin=0.75." in str(trace)
+    assert trace.converged and trace.margin == 0.75
+
+
 # ---- The textbook ----
 def small_problems(count):
     """Seeded: whole-numbered rows, labels, and any choices."""
@@ -121,6 +149,7 @@ def small_problems(count):
         options = {
             "tie": str(rng.choice(TIES)), "fit_intercept": intercept, "eta0": float(rng.choice([1, 1, 0.5, 4])),
             "max_iter": int(rng.integers(1, 9)), "max_updates": int(rng.integers(1, 9)) if rng.random() < 0.3 else None,
+            "margin": float(rng.choice([0, 0, 0.5, 2])),
         }  # fmt: skip
         guess = {}
         if rng.random() < 0.3:
@@ -155,7 +184,9 @@ def test_a_thousand_data_sets():
         ):
             (w, b), x = run.vectors[k], rows[row]
             assert score == tb.dot(w, x) + b
-            assert mistake == tb.is_mistake(score, signs[row], options["tie"])
+            gain = options["eta0"] * (1 if weights is None else by_row[row]) * (tb.dot(x, x) + options["fit_intercept"])
+            too_little = tb.is_within(signs[row] * score, gain, options["margin"])
+            assert mistake == (tb.is_mistake(score, signs[row], options["tie"]) or too_little)
             if mistake:
                 w, b = run.vectors[k + 1]
                 assert short == tb.is_mistake(tb.dot(w, x) + b, signs[row], options["tie"])
@@ -200,9 +231,14 @@ def test_joint_learning(problem):
         scores = [tb.dot(w, data.X[step.row]) + offset for w, offset in zip(W, b)]
         rivals = [s for c, s in enumerate(scores) if c != data.codes[step.row]]
         assert step.score == scores[data.codes[step.row]] - max(rivals)
-        assert step.mistake == (tb.joint_rival(scores, data.codes[step.row], setting.tie) is not None)
-        if setting.tie != "mistake":
+        weight = 1 if setting.weights is None else setting.weights[step.row]
+        gain = 2 * setting.eta0 * weight * (tb.dot(data.X[step.row], data.X[step.row]) + setting.fit_intercept)
+        rival = tb.joint_rival(scores, data.codes[step.row], setting.tie, gain, setting.margin)
+        assert step.mistake == (rival is not None)
+        if setting.tie != "mistake" or step.score != 0:
             assert step.prediction == tb.joint_predict(scores, setting.tie)
+        else:
+            assert step.prediction is None
 
 
 # ---- To the bit ----

@@ -13,6 +13,7 @@ from streams_of_rows import assert_same, cut, svm_text, whole
 
 import rosenblatt as rb
 from rosenblatt import _engine
+from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, WeightOverflowError
 from rosenblatt.streams import open_stream
 from rosenblatt.training_run import Progress
@@ -41,6 +42,7 @@ def test_any_stream_gives_what_fit_gives(data):
         "tie": draw(st.sampled_from(TIES)),
         "fit_intercept": draw(st.booleans()),
         "eta0": draw(st.sampled_from((1.0, 0.3))),
+        "margin": draw(st.sampled_from((0.0, 0.3, 1.0))),
         "max_updates": draw(st.sampled_from((None, None, 1, 7, 40))),
         "multi_class": draw(st.sampled_from(("ovr", "joint"))),
     }
@@ -52,8 +54,14 @@ def test_any_stream_gives_what_fit_gives(data):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**16), st.lists(st.integers(1, 59), max_size=6), st.sampled_from(READOUTS), st.integers(1, 4))
-def test_classes_and_features_may_appear_late(seed, cuts, readout, passes):
+@given(
+    st.integers(0, 2**16),
+    st.lists(st.integers(1, 59), max_size=6),
+    st.sampled_from(READOUTS),
+    st.integers(1, 4),
+    st.sampled_from((0.0, 0.5, 1.0)),
+)
+def test_classes_and_features_may_appear_late(seed, cuts, readout, passes, margin):
     rng = np.random.default_rng(seed)
     n, d = 60, 21
     X = rng.integers(-3, 4, (n, d)).astype(float)
@@ -61,25 +69,27 @@ def test_classes_and_features_may_appear_late(seed, cuts, readout, passes):
     y = np.minimum(rng.integers(0, 5, n), np.arange(n) // 9)  # and classes up to i / 9
     width = [min(d, 1 + max(part) // 2) for part in np.split(np.arange(n), sorted(cuts)) if len(part)]
     batches = [(X[:, :w], y) for (X, y), w in zip(cut(X, y, cuts), width)]
-    want = whole(np.ascontiguousarray(X), y, readout=readout, max_iter=passes)
+    want = whole(np.ascontiguousarray(X), y, readout=readout, max_iter=passes, margin=margin)
     wide = max(width)
-    model = rb.train([(sp.csr_array(X), y) for X, y in batches], readout=readout, passes=passes)
+    how = {"readout": readout, "passes": passes, "margin": margin}
+    model = rb.train([(sp.csr_array(X), y) for X, y in batches], **how)
     assert model.n_features_in_ == wide
     learned = model.learner.weights[:, :wide]
     assert learned.tolist() == want._learner.weights[:, :wide].tolist() and not want._learner.weights[:, wide:].any()
     assert model.learner.visits.tolist() == want._learner.visits.tolist()
-    dense = rb.train(batches, readout=readout, passes=passes)  # whole numbers: exact in any order of summation
+    dense = rb.train(batches, **how)  # whole numbers: exact in any order of summation
     assert dense.learner.weights.tolist() == model.learner.weights.tolist()
     assert dense.mistakes_per_pass_.tolist() == want.mistakes_per_pass_.tolist()
 
 
 @pytest.mark.parametrize("labels", [["b", "a"], [1, -1], [-1, 1], [7, 3, 5], ["x", "long name", "m"]])
 @pytest.mark.parametrize("tie", TIES)
-def test_the_order_in_which_classes_appear_does_not_matter(labels, tie):
+@pytest.mark.parametrize("margin", [0.0, 0.7])
+def test_the_order_in_which_classes_appear_does_not_matter(labels, tie, margin):
     X, y = noisy(50, 4, 3, len(labels))
     y = np.asarray(labels)[np.sort(y) if tie == "mistake" else y]
-    model = rb.train(cut(X, y, [1, 2, 30]), passes=3, tie=tie, readout="average")
-    assert_same(model, whole(X, y, readout="average", max_iter=3, tie=tie))
+    model = rb.train(cut(X, y, [1, 2, 30]), passes=3, tie=tie, readout="average", margin=margin)
+    assert_same(model, whole(X, y, readout="average", max_iter=3, tie=tie, margin=margin))
     assert model.classes_.dtype == np.unique(y).dtype
 
 
@@ -152,7 +162,7 @@ def test_any_chunk_and_any_number_of_threads(tmp_path, chunk, threads):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"hold_out": 0.2}, {"passes": 3}, {"max_updates": 30}, {"cache": "rows.cache"}]
+    "options", [{}, {"hold_out": 0.2}, {"passes": 3}, {"max_updates": 30}, {"cache": "rows.cache"}, {"margin": 0.7}]
 )
 @pytest.mark.parametrize("readout", ["last", "average"])
 @pytest.mark.parametrize("third", [25, 150, 299])
@@ -171,6 +181,7 @@ def test_a_third_class_that_comes_late(tmp_path, monkeypatch, options, readout, 
         kept = ~is_held_out(0, 0, 300, 0.2)
         rows, labels = rows[kept], labels[kept]
     given = {"max_iter": options.get("passes", 1), "max_updates": options.get("max_updates")}
+    given |= {"margin": options.get("margin", 0.0)}
     want = whole(rows, labels, readout=readout, **given)
     right = set()
     for chunk in (300, 1000, 1 << 19):
@@ -194,7 +205,7 @@ def test_a_table(tmp_path):
 
 
 # ---- Progressive validation ----
-def predicted_one_by_one(X, y, tie):
+def predicted_one_by_one(X, y, tie, margin=0.0):
     """How many rows a plain one-against-rest perceptron gives their class before it learns from them."""
     vectors, right = {}, 0
     seen = []
@@ -212,6 +223,7 @@ def predicted_one_by_one(X, y, tie):
             wrong = {"mistake": target * score <= 0, "positive": (score >= 0) != (target > 0)}.get(
                 tie, (score > 0) != (target > 0)
             )
+            wrong |= margin > 0 and target * score <= margin * (x @ x + 1)
             moved = (w + target * x, b + target) if wrong else (w, b)
             if c is None:
                 never = moved
@@ -221,13 +233,19 @@ def predicted_one_by_one(X, y, tie):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**16), st.lists(st.integers(1, 39), max_size=6), st.sampled_from(TIES), st.integers(3, 5))
-def test_progressive_accuracy_is_that_of_predicting_each_row_first(seed, cuts, tie, k):
+@given(
+    st.integers(0, 2**16),
+    st.lists(st.integers(1, 39), max_size=6),
+    st.sampled_from(TIES),
+    st.integers(3, 5),
+    st.sampled_from((0.0, 0.5, 2.0)),
+)
+def test_progressive_accuracy_is_that_of_predicting_each_row_first(seed, cuts, tie, k, margin):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (40, 3)).astype(float), rng.integers(0, k, 40)
     y[-1] = k  # always three classes at least
-    model = rb.train(cut(X, y, cuts), tie=tie)
-    assert model.training["progressive_right"] == predicted_one_by_one(X, y, tie)
+    model = rb.train(cut(X, y, cuts), tie=tie, margin=margin)
+    assert model.training["progressive_right"] == predicted_one_by_one(X, y, tie, margin)
 
 
 @pytest.mark.parametrize("cuts", [[], [1, 2, 3], [30]])
@@ -237,12 +255,36 @@ def test_progressive_accuracy_of_two_classes_counts_mistakes(cuts):
     assert model.progressive_accuracy == 1 - model.mistakes_per_pass_[0] / 60
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_progressive_accuracy_of_two_classes_counts_rows_on_the_wrong_side_and_not_within_the_margin(data):
+    draw = data.draw
+    tie, margin = draw(st.sampled_from(TIES)), draw(st.sampled_from((0.0, 0.5, 2.0)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    X, y = rng.integers(-3, 4, (40, 3)), rng.integers(0, 2, 40)
+    y[:2] = [draw(st.integers(0, 1)), 0]  # either class may come first
+    y[2] = 1
+    run = tb.perceptron(X.tolist(), (2 * y - 1).tolist(), tie=tie, margin=margin, max_iter=1)
+    current = np.repeat(np.arange(len(run.survival)), run.survival)
+    learned = {row for _, row in run.mistakes}
+    wrong = 0
+    for row, (x, label) in enumerate(zip(X.tolist(), y)):
+        w, b = run.vectors[current[row] - (row in learned)]
+        wrong += tb.is_mistake(tb.dot(w, x) + b, 2 * int(label) - 1, tie)
+    more = draw(st.sampled_from(({}, {"passes": 3}, {"classes": [0, 1]}, {"readout": "vote"})))
+    batches = cut(X.astype(float), y, draw(st.lists(st.integers(1, 39), max_size=6)))
+    model = rb.train(batches, tie=tie, margin=margin, **more)
+    assert model.training["progressive_right"] == 40 - wrong
+    assert margin == 0 or model.mistakes_per_pass_[0] >= wrong
+
+
 @pytest.mark.engine
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("max_updates", [2**62, 3])
 @pytest.mark.parametrize("d", [3, 40])
 @pytest.mark.parametrize("joint", [False, True])
-def test_the_engine_predicts_before_it_learns(threads, max_updates, d, joint):
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_the_engine_predicts_before_it_learns(threads, max_updates, d, joint, margin):
     rng = np.random.default_rng(d)
     n, k = 57, 5
     X, codes = rng.integers(-3, 4, (n, d)).astype(float), rng.integers(0, k, n).astype(np.int16)
@@ -253,7 +295,7 @@ def test_the_engine_predicts_before_it_learns(threads, max_updates, d, joint):
         return _engine.run(
             _engine.DenseRows(rows),
             _engine.Labels(codes, n_classes=k, joint=joint, class_weight=np.ones(k)),
-            _engine.Rule(tie=_engine.Tie.mistake, fit_intercept=True, max_updates=max_updates),
+            _engine.Rule(tie=_engine.Tie.mistake, fit_intercept=True, max_updates=max_updates, margin=margin),
             _engine.Schedule(max_passes=1, threads=threads),
             _engine.Weights(w, b, visits=visits, updates=updates, active=active),
             predicted=predicted,
@@ -274,7 +316,8 @@ def test_the_engine_predicts_before_it_learns(threads, max_updates, d, joint):
 
 # ---- Held-out rows, early stopping ----
 @pytest.mark.parametrize("k", [2, 3])
-def test_held_out_rows_are_not_learned_from_and_do_not_depend_on_batches(k):
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_held_out_rows_are_not_learned_from_and_do_not_depend_on_batches(k, margin):
     from rosenblatt.held_out import is_held_out
 
     X, y = noisy(400, 5, 11, k)
@@ -282,22 +325,24 @@ def test_held_out_rows_are_not_learned_from_and_do_not_depend_on_batches(k):
     assert 60 < held.sum() < 140
     assert (is_held_out(3, 100, 50, 0.25) == held[100:150]).all()
     assert not is_held_out(3, 0, 400, 0.0).any()
-    want = whole(X[~held], y[~held], readout="average", max_iter=3)
+    want = whole(X[~held], y[~held], readout="average", max_iter=3, margin=margin)
     for cuts in ([], [1, 17, 300]):
-        model = rb.train(cut(X, y, cuts), readout="average", passes=3, hold_out=0.25, seed=3)
+        model = rb.train(cut(X, y, cuts), readout="average", passes=3, hold_out=0.25, seed=3, margin=margin)
         assert_same(model, want)
         assert model.hold_out_accuracy == pytest.approx(want.score(X[held], y[held]))
         assert model.report["hold_out_rows"] == held.sum() and model.report["learned_rows"] == (~held).sum()
         assert len(model.report["hold_out_accuracy_per_pass"]) == 3
 
 
-def test_early_stopping_keeps_the_weights_that_were_best_on_held_out_rows():
+@pytest.mark.parametrize("margin", [0.0, 0.25])
+def test_early_stopping_keeps_the_weights_that_were_best_on_held_out_rows(margin):
     X, y = noisy(300, 4, 12)
-    model = rb.train(cut(X, y, [100]), passes=40, hold_out=0.3, early_stopping="hold-out", patience=3)
+    how = {"hold_out": 0.3, "margin": margin}
+    model = rb.train(cut(X, y, [100]), passes=40, early_stopping="hold-out", patience=3, **how)
     per_pass = model.report["hold_out_accuracy_per_pass"]
     best = int(np.argmax(per_pass))  # ties of a score of 0 aside, fewest mistakes is highest accuracy
     assert len(per_pass) == best + 1 + 3 < 40
-    again = rb.train(cut(X, y, [100]), passes=best + 1, hold_out=0.3)
+    again = rb.train(cut(X, y, [100]), passes=best + 1, **how)
     assert model.learner.weights.tolist() == again.learner.weights.tolist()
     assert model.hold_out_accuracy == per_pass[best] > per_pass[-1]  # of the model that is kept, not of the last pass
 
@@ -327,6 +372,10 @@ def test_a_run_that_separates_says_so_and_states_a_bound_that_holds():
         assert model.n_updates_ <= certificate.mistake_bound <= bound
         sparse = rb.train((sp.csr_array(rows), labels), passes=10_000, fit_intercept=fit_intercept)
         assert sparse.n_updates_ <= sparse.report["mistake_bound"] < 1.5 * bound
+        wider = rb.train((rows, labels), passes=10_000, fit_intercept=fit_intercept, margin=2.0)
+        zero = np.zeros(rows.shape[1])
+        assert wider.n_updates_ <= certificate.mistake_bound_from(zero, margin=2.0) <= wider.report["mistake_bound"]
+        assert wider.report["mistake_bound_from"].endswith("(1 + 2 margin) (R / γ)² of these rows")
 
 
 def test_no_bound_is_stated_where_none_is_known():

@@ -60,6 +60,7 @@ RUNS = {
     "early stopping of a vote": {"passes": 9, "early_stopping": "progressive", "patience": 1, "readout": "vote"},
     "balanced, budget": {"class_weight": "balanced", "max_updates": 60, "passes": 4},
     "positive ties": {"tie": "positive", "passes": 2},
+    "margin": {"margin": 0.7, "passes": 2, "readout": "average"},
 }
 
 

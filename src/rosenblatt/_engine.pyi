@@ -40,6 +40,7 @@ class Rule:
         restart: bool = False,
         eta0: float = 1.0,
         max_updates: int = ...,
+        margin: float = 0.0,
     ) -> None: ...
 
 class Schedule:
@@ -67,6 +68,8 @@ class Outcome:
     def mistakes(self) -> list[dict[str, NDArray[Any]]]: ...
     @property
     def converged(self) -> list[bool]: ...
+    @property
+    def wrong(self) -> list[int]: ...
     @property
     def losses(self) -> list[float]: ...
     @property

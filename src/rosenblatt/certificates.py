@@ -275,17 +275,22 @@ class Separable(Certificate):
         return max(found)
 
     def mistake_bound_from(
-        self, coef_init: npt.ArrayLike, intercept_init: float = 0.0, eta0: float = 1.0
+        self, coef_init: npt.ArrayLike, intercept_init: float = 0.0, eta0: float = 1.0, margin: float = 0.0
     ) -> int | float:
-        """The most mistakes from another first guess (003 eq. 14), for the `fit_intercept` of this certificate."""
+        """The most mistakes from another first guess (003 eq. 14), for the `fit_intercept` of this certificate.
+
+        ``eta0`` and ``margin`` are those of the estimator; 003's τ² becomes (1 + 2 margin) τ².
+        """
         d = self.n_features
         start = inputs.vectors(coef_init, (d,), "coef_init").tolist()
         start += inputs.vectors(intercept_init, (1,), "intercept_init").tolist() if self.fit_intercept else []
         inputs.check_parameters(
-            "mistake_bound_from", {"eta0": eta0}, {"eta0": inputs.number(0, above=True, high=1e308)}
+            "mistake_bound_from",
+            {"eta0": eta0, "margin": margin},
+            {"eta0": inputs.number(0, above=True, high=1e308), "margin": inputs.number(0, high=1e308)},
         )
         guess = [Fraction(value) / Fraction(eta0) for value in start]
-        tau2 = Fraction(self.radius) ** 2 + (1 if self.fit_intercept else 0)
+        tau2 = (1 + 2 * Fraction(margin)) * (Fraction(self.radius) ** 2 + (1 if self.fit_intercept else 0))
         bounds = []
         for kind in ("origin",) if not self.fit_intercept else KINDS:
             if kind in self.margins:

@@ -30,10 +30,11 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any] | None:
         "average": options.get("readout") == "average",
         "fit_intercept": bool(options.get("fit_intercept", True)),
         "eta0": float(options.get("eta0", 1.0)),
+        "margin": float(options.get("margin", 0.0)),
     }
 
 
 def begin(reader: _engine.Reader, settings: Mapping[str, Any], width: int) -> None:
     """Let the engine learn from the rows that a reader is about to deliver."""
-    rule = _engine.Rule(tie=_engine.Tie.mistake, fit_intercept=settings["fit_intercept"], eta0=settings["eta0"])
-    reader.learn(rule, average=settings["average"], width=width)
+    choices = {name: settings[name] for name in ("fit_intercept", "eta0", "margin")}
+    reader.learn(_engine.Rule(tie=_engine.Tie.mistake, **choices), average=settings["average"], width=width)

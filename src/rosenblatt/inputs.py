@@ -53,6 +53,14 @@ class Rows:
     view: _engine.DenseRows | _engine.SparseRows
     feature_names: Sequence[str] | None = None
 
+    def summed(self) -> Rows:
+        """The same with each feature of a row stored once: CSR may hold parts of it, whose squares are not its own."""
+        if self.sparse is None or self.sparse.has_canonical_format:
+            return self
+        whole = self.sparse.copy()
+        whole.sum_duplicates()
+        return rows(whole)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""

@@ -29,7 +29,7 @@ LIMITS: dict[str, Limit] = {
     "readout": Limit(choices=("vote", "average", "last")),
     "max_support": integer(1, none=True),
     "budget": Limit(choices=budgets.NAMES),
-} | {name: limit for name, limit in SHARED_LIMITS.items() if name not in ("penalty", "fit_intercept")}
+} | {name: limit for name, limit in SHARED_LIMITS.items() if name not in ("penalty", "fit_intercept", "margin")}
 
 
 def check_kernel_parameters(estimator: str, values: dict[str, Any]) -> None:

@@ -120,6 +120,7 @@ class KernelPerceptron(MistakeDrivenClassifier):
 
     _driver: ClassVar[Any] = kernel_learning
     fit_intercept = False  # an offset is a part of the kernel
+    margin = 0.0  # it learns from mistakes alone: each row more costs every later score
 
     def __init__(
         self,

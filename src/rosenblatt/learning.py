@@ -36,6 +36,7 @@ class Choices:
     shuffle: bool = False
     restart: bool = False
     eta0: float = 1.0
+    margin: float = 0.0
     max_iter: int = 1
     max_updates: int | None = None
     tol: float | None = None
@@ -54,6 +55,7 @@ class Choices:
             learn=learn,
             restart=self.restart,
             eta0=self.eta0,
+            margin=self.margin if learn else 0.0,
             **budget,
         )
 

@@ -57,6 +57,7 @@ class MistakeDrivenClassifier(Classifier):
         n_iter_no_change: int = 5,
         class_weight: Any = None,
         warm_start: bool = False,
+        margin: float = 0.0,
     ) -> None:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
@@ -76,6 +77,7 @@ class MistakeDrivenClassifier(Classifier):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.margin = margin
 
     # Learning -------------------------------------------------------------------------------------------------------
 
@@ -203,6 +205,7 @@ class MistakeDrivenClassifier(Classifier):
         self, rows: inputs.Rows, codes: inputs.Codes, classes: NDArray[Any], weights: FloatArray | None
     ) -> Examples:
         class_weight = inputs.class_weight(self.class_weight, classes, codes)
+        rows = rows.summed() if self.margin else rows  # only a margin looks at lengths
         return Examples(rows, codes, class_weight, weights, joint=self.multi_class == "joint")
 
     def _new_learner(self, classes: NDArray[Any], n_features: int) -> Learner:
@@ -297,6 +300,7 @@ class MistakeDrivenClassifier(Classifier):
             "shuffle": bool(self.shuffle),
             "restart": bool(self.restart),
             "eta0": float(self.eta0),
+            "margin": float(self.margin),
             "max_iter": min(int(self.max_iter), _INT64_MAX),
             "max_updates": None if self.max_updates is None else min(int(self.max_updates), _INT64_MAX),
             "tol": None if self.tol is None else float(self.tol),

@@ -57,6 +57,7 @@ _COUNTED: dict[str, tuple[type, ...]] = {  # and what is counted in `training`
     "sorted_by_label": (bool,),
 }
 _PARAMETERS = {*LIMITS, "random_state", "class_weight"}
+_NEWER = {"margin": 0.0}  # parameters that older files do not have, as those models learned
 _SUPPORT = {"coef", "intercept", "support", "dual_coef"}
 MARGINS = {  # the arrays of a margin classifier: its attributes, but for the certificates, which are text
     "MaxMargin": _SUPPORT | {"margin", "certificates"},
@@ -202,7 +203,7 @@ def _check_margins(state: dict[str, Any], arrays: Tensors) -> dict[str, Any]:
 
 
 def _parameters(state: dict[str, Any]) -> dict[str, Any]:
-    values = readable_parameters(state)
+    values = _NEWER | readable_parameters(state)
     try:
         inputs.check_parameters(state["estimator"], values, LIMITS)
     except (InputError, KeyError) as error:

@@ -27,4 +27,5 @@ LIMITS: dict[str, Limit] = {
     "validation_fraction": number(0, high=1, above=True),
     "n_iter_no_change": integer(1),
     "warm_start": flag(),
+    "margin": Limit(kind=Real, low=0, high=float(np.finfo(np.float64).max), words="a finite number of at least 0"),
 }

@@ -50,6 +50,9 @@ _PARAMETERS = """Parameters
         Multiplies the steps of a class (of the positive class in one-against-rest, as in scikit-learn).
     warm_start : bool, default False
         Go on from where the last ``fit`` ended: two fits of 5 passes are then one of 10.
+    margin : float, default 0.0
+        Learn also from rows that are right, but by no more than ``margin`` times what learning them would add to
+        y · score (the perceptron with margins). They count as mistakes. For noisy data, 1 is a good first choice.
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ _PARAMETERS = """Parameters
     mistakes_per_pass_ : array
         How many in each pass.
     converged_ : bool
-        The last pass made no mistake, under the tie rule chosen.
+        The last pass made no mistake, under the tie rule and the margin chosen.
     separates_ : bool
         {separates}
 """
@@ -132,6 +135,7 @@ class Perceptron(LinearMistakeDrivenClassifier):
         n_iter_no_change: int = 5,
         class_weight: Any = None,
         warm_start: bool = False,
+        margin: float = 0.0,
     ) -> None:
         super().__init__(
             penalty=penalty,
@@ -152,6 +156,7 @@ class Perceptron(LinearMistakeDrivenClassifier):
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
             warm_start=warm_start,
+            margin=margin,
         )
 
 

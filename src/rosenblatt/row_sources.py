@@ -115,8 +115,9 @@ class MemorySource:
 
     reading: ReadingOptions | None = None
 
-    def __init__(self, batches: Iterable[Any]) -> None:
-        """Keep the batches; nothing is read yet."""
+    def __init__(self, batches: Iterable[Any], *, summed: bool = False) -> None:
+        """Keep the batches; nothing is read yet. `summed`: each feature of a sparse row is to be stored once."""
+        self._summed = summed
         self._batches = [batches] if _is_one_batch(batches) else batches
         self._numbers: dict[Any, int] = {}
         self._labels: list[NDArray[Any]] = []
@@ -158,6 +159,7 @@ class MemorySource:
         if getattr(X, "shape", (1,))[0] == 0:
             return None
         rows = inputs.rows(X, estimator="train")
+        rows = rows.summed() if self._summed else rows
         self._note_names(rows.feature_names)
         codes = self._codes(inputs.labels(y, len(rows)))
         weights = _weights(weights, len(rows))

@@ -17,7 +17,7 @@ from rosenblatt.stream_votes import VotedRows
 from rosenblatt.tally import Tally
 from rosenblatt.training_run import Run
 
-_PLAIN = ("counted", "pass_", "done", "position", "history", "right", "known", "left_at", "held_out_right")
+_PLAIN = ("counted", "pass_", "done", "position", "history", "right", "wrong", "known", "left_at", "held_out_right")
 _ARRAYS = ("begin", "active", "labels", "ranks", "class_weight")
 
 

@@ -3,9 +3,9 @@
 One class against the rest, a class that has not appeared yet has the label −1 in every row: all such classes share one
 problem, "never seen", and a new class takes over a copy of it. So the result is, to the bit, that of classes known from
 the start. While there are two classes only and ties are mistakes, the first one's problem is the exact negation of the
-second one's: it sleeps, and is filled in when a third class appears. "Never seen" may then be left behind, too, if the
-rows can be read again should a third class appear. Weights grow in proportion, so that growing costs no more than
-learning.
+second one's, whatever the margin: it sleeps, and is filled in when a third class appears. "Never seen" may then be
+left behind, too, if the rows can be read again should a third class appear. Weights grow in proportion, so that growing
+costs no more than learning.
 """
 
 from __future__ import annotations

@@ -77,6 +77,11 @@ def is_mistake(score: float, y: int, tie: Tie = "mistake") -> bool:
     return y * score < 0 if tie == "ignored" else sign(score, tie) != y
 
 
+def is_within(lead: float, gain: float, margin: float) -> bool:
+    """Whether a row that is right by ``lead`` is so by too little: ``gain`` is what learning it adds to the lead."""
+    return margin > 0 and lead <= margin * gain
+
+
 def step(w: Vector, x: Vector, rate: float) -> list[float]:
     """w + rate · x: with rate = y, the update of every note (000 eq. 3.6, 003 eq. 2, 004 eq. 6)."""
     return [p + rate * q for p, q in zip(w, x, strict=True)]
@@ -99,12 +104,20 @@ class Run:
 def perceptron(
     X: Rows, y: Labels, *, tie: Tie = "mistake", fit_intercept: bool = True,
     order: Order = None, restart: bool = False, max_iter: Limit = None, max_updates: Limit = None,
-    w: Vector | None = None, b: float = 0, eta0: float = 1, weights: Vector | None = None,
+    w: Vector | None = None, b: float = 0, eta0: float = 1, weights: Vector | None = None, margin: float = 0,
 ) -> Run:  # fmt: skip
     """Visit the rows in turn; at each mistake add y x to w and y to b; stop after a pass without one.
 
     If no hyperplane separates the data, only ``max_iter`` or ``max_updates`` ends it. ``restart`` goes back
     to row 0 after each mistake. ``weights`` multiply the steps of their rows; rows of weight 0 are skipped.
+    With a ``margin`` β a row counts as a mistake unless it is right by more than β times what learning it adds to
+    y · score, step ‖z‖² (Krauth and Mézard 1987; `bounds_with_margin`):
+
+    >>> X, y = [(-2, 3), (1, 1), (-2, -2), (3, -2)], [+1, +1, -1, -1]
+    >>> [perceptron(X, y, margin=beta, fit_intercept=False).w for beta in (0, 1, 8)]
+    [[-2, 3], [-2, 8], [-7, 43]]
+    >>> [round(margin(X, y, w), 2) for w in _]
+    [0.28, 0.73, 0.83]
     """
     if any(label not in (-1, 1) for label in y):
         raise ValueError(
@@ -115,7 +128,8 @@ def perceptron(
 
     def visit(i: int) -> bool:
         w, b = vectors[-1]
-        mistake = is_mistake(dot(w, X[i]) + b, y[i], tie)
+        score, gain = dot(w, X[i]) + b, rates[i] * (dot(X[i], X[i]) + fit_intercept)
+        mistake = is_mistake(score, y[i], tie) or is_within(y[i] * score, gain, margin)
         if mistake:
             rate = rates[i] * y[i]
             vectors.append((step(w, X[i], rate), b + rate if fit_intercept else b))
@@ -326,21 +340,21 @@ def joint_predict(scores: Vector, tie: Tie = "mistake") -> int:
     return best[-1] if tie == "positive" else best[0]
 
 
-def joint_rival(scores: Vector, true: int, tie: Tie = "mistake") -> int | None:
-    """The class that a mistake moves down; None if it is no mistake."""
-    if tie == "mistake":
-        rival = max((k for k in range(len(scores)) if k != true), key=lambda k: scores[k])
-        return rival if scores[rival] >= scores[true] else None
-    predicted = joint_predict(scores, tie)
-    return predicted if predicted != true else None
+def joint_rival(scores: Vector, true: int, tie: Tie = "mistake", gain: float = 0, margin: float = 0) -> int | None:
+    """The class that a mistake moves down, the highest rival; None if it is no mistake."""
+    rivals = [k for k in range(len(scores)) if k != true]
+    rival = rivals[joint_predict([scores[k] for k in rivals], tie)]
+    lead = scores[true] - scores[rival]
+    wins = lead <= 0 if tie == "mistake" else joint_predict(scores, tie) != true
+    return rival if wins or is_within(lead, gain, margin) else None
 
 
 def joint_perceptron(
     X: Rows, y: Labels, n_classes: int, *, tie: Tie = "mistake", fit_intercept: bool = True,
     order: Order = None, max_iter: Limit = None, max_updates: Limit = None,
-    eta0: float = 1, weights: Vector | None = None,
+    eta0: float = 1, weights: Vector | None = None, margin: float = 0,
 ) -> JointRun:  # fmt: skip
-    """Labels are class numbers; a mistake moves the true class up and the highest rival down."""
+    """Labels are class numbers; a mistake moves the true class up and the highest rival down: twice the gain."""
     rates = [eta0 if weights is None else eta0 * weights[i] for i in range(len(X))]
     classes = range(n_classes)
     vectors = [([zeros(X[0]) for _ in classes], zeros(classes))]
@@ -348,7 +362,8 @@ def joint_perceptron(
 
     def visit(i: int) -> bool:
         W, b = vectors[-1]
-        rival = joint_rival([dot(W[k], X[i]) + b[k] for k in classes], y[i], tie)
+        gain = 2 * rates[i] * (dot(X[i], X[i]) + fit_intercept)
+        rival = joint_rival([dot(W[k], X[i]) + b[k] for k in classes], y[i], tie, gain, margin)
         if rival is not None:
             up = [rates[i] * ((k == y[i]) - (k == rival)) for k in classes]
             vectors.append(([step(W[k], X[i], up[k]) for k in classes], step(b, up, int(fit_intercept))))
@@ -657,6 +672,18 @@ def bound_with_intercept(X: Rows, y: Labels, w: Vector, b: float) -> float:
     is 003 eq. 15 (the length of θ̃ cancels): slow if τ/ρ is *large*, not small.
     """
     return bound_through_origin(dummy_feature(X), y, [b, *w])
+
+
+def bounds_with_margin(X: Rows, y: Labels, w: Vector, beta: float) -> tuple[float, float]:
+    """At most (1 + 2β)(R / γ)² updates, and the margin then reached: at least β / (1 + 2β) · (r / R)² · γ.
+
+    Of a `perceptron` through the origin, from 0, with steps of 1 and ``margin`` β; γ is the margin of w, R and r the
+    longest and the shortest ‖x‖. Lemma 2 becomes ‖w'‖² = ‖w‖² + 2 y w · x + ‖x‖² <= ‖w‖² + (1 + 2β)R², so that at the
+    end ‖w‖ <= (1 + 2β)R² / γ, while y w · x > β r² for every row. For rows of one length that is nearly γ / 2.
+    """
+    lengths2, gamma = [dot(x, x) for x in X], margin(X, y, w)
+    least = beta / (1 + 2 * beta) * min(lengths2) / max(lengths2) * gamma
+    return (1 + 2 * beta) * bound_through_origin(X, y, w), least
 
 
 def bound_from(X: Rows, y: Labels, theta: Vector, first_guess: Vector) -> float:

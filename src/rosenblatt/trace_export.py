@@ -46,10 +46,14 @@ def labels(trace: Trace, steps: Columns) -> tuple[list[Any], list[Any]]:
     names: list[Any] = trace.classes_.tolist()
     if trace.joint:
         truth = trace._log.examples.codes[steps.row]
-        predicted = truth.astype(np.int64)
-        predicted[steps.mistake] = trace.down[steps.learned[steps.mistake]]
-        if trace._log.choices.tie == "mistake":
-            predicted[steps.score == 0] = -1
+        tie, learned = trace._log.choices.tie, steps.mistake
+        predicted, rival = truth.astype(np.int64), truth.astype(np.int64)
+        rival[learned] = trace.down[steps.learned[learned]]
+        tied = steps.score == 0
+        wins = (steps.score < 0) | (tied & (rival > truth if tie == "positive" else rival < truth))
+        predicted[wins] = rival[wins]  # one that is right by too little is learned from, and was predicted all the same
+        if tie == "mistake":
+            predicted[tied] = -1
         return [names[c] for c in truth.tolist()], [None if c < 0 else names[c] for c in predicted.tolist()]
     y, y_hat = sides(trace, steps)
     if is_ovr(trace):

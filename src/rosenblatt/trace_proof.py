@@ -7,7 +7,8 @@ certificate at unit length, γ its margin, R the length of the longest point, an
     w* · w_k  >=  w* · w_0 + eta0 γ k          (000 Lemma 1, 003 eq. 10)
     ‖w_k‖²    <=  ‖w_0‖² + eta0² R² k          (000 Lemma 2, 003 eq. 13)
 
-so that the cosine between the two is squeezed between their quotient and 1, and k cannot grow beyond the bound.
+so that the cosine between the two is squeezed between their quotient and 1, and k cannot grow beyond the bound. With
+the parameter ``margin`` β it is (1 + 2β) R² in place of R²: a row may be learned from up to y · score = β eta0 R².
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Proof:
     projection, projection_bound : array
         w* · w_k, and what it is not below: w* · w_0 + eta0 γ k.
     squared_norm, squared_norm_bound : array
-        ‖w_k‖², and what it is not above: ‖w_0‖² + eta0² R² k.
+        ‖w_k‖², and what it is not above: ‖w_0‖² + (1 + 2 margin) eta0² R² k, with the parameter ``margin``.
     cosine : array
         Of the angle between w* and w_k; NaN while w_k is 0.
     cosine_bound : array
@@ -126,7 +127,7 @@ def proof(trace: Trace, certificate: Any, problem: int) -> Proof:
     sizes = np.abs(trace.step[trace.updates(problem)])
     sums, squares, weighted = _step_sums(sizes, float(trace.parameters["eta0"]))
     projection_bound = projection[0] + margin * sums
-    squared_norm_bound = squared_norm[0] + radius2 * squares
+    squared_norm_bound = squared_norm[0] + (1 + 2 * trace.margin) * radius2 * squares
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = projection / np.sqrt(squared_norm)
         cosine_bound = projection_bound / np.sqrt(squared_norm_bound)
@@ -250,14 +251,15 @@ def _has_weights(trace: Trace) -> bool:
 
 def _bound(trace: Trace, certificate: Separable | JointSeparable, problem: int) -> int | float:
     w, b = trace.weights(0, problem)
-    if not (np.any(w) or np.any(b)):
+    margin = trace.margin
+    if not (np.any(w) or np.any(b) or margin):
         return certificate.mistake_bound
     eta0 = float(trace.parameters["eta0"])
     if isinstance(certificate, Separable):
-        return certificate.mistake_bound_from(w, b, eta0)
+        return certificate.mistake_bound_from(w, b, eta0, margin)
     plane, _ = certificate.bounds.plane()
     start = np.concatenate([w, b[:, np.newaxis]], axis=1) if certificate.fit_intercept else w
     guess = [Fraction(value) / Fraction(eta0) for value in start.reshape(-1).tolist()]
-    radius2 = 2 * (Fraction(certificate.radius) ** 2 + int(certificate.fit_intercept))
+    radius2 = (1 + 2 * Fraction(margin)) * 2 * (Fraction(certificate.radius) ** 2 + int(certificate.fit_intercept))
     theta = [Fraction(value) for value in (plane.tolist() if isinstance(plane, np.ndarray) else plane)]
     return mistake_bounds.from_first_guess(radius2, theta, certificate.bounds.lower2, guess)

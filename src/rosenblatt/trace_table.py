@@ -270,7 +270,15 @@ def _legend(trace: Trace) -> list[str]:
         notes = [] if names == [-1, 1] else [f"+ is {names[1]!r}, - is {names[0]!r}."]
     if trace.parameters["tie"] == "mistake" and bool((trace.steps.score == 0).any()):
         notes.append("ŷ = 0: a tie, which counts as a mistake.")
+    if trace.margin and _any_right_by_too_little(trace):
+        notes.append(f"Yes with ŷ = y: right, but by too little for margin={number(trace.margin)}.")
     return notes
+
+
+def _any_right_by_too_little(trace: Trace) -> bool:
+    learned = trace.steps.some(trace.steps.mistake)
+    truth, predicted = trace_export.labels(trace, learned)
+    return any(label == guess for label, guess in zip(truth, predicted, strict=True))
 
 
 def _readout(trace: Trace) -> list[str]:

@@ -238,6 +238,11 @@ class Trace:
         return self._log.choices.fit_intercept
 
     @property
+    def margin(self) -> float:
+        """How many times what learning adds a row must be right by not to be learned from: the parameter."""
+        return self._log.choices.margin
+
+    @property
     def support(self) -> IntArray | None:
         """The rows that a kernel perceptron made mistakes on, ascending: `weights` has a number for each. Else None."""
         replay = self._replays[0]

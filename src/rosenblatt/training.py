@@ -36,6 +36,7 @@ def train(
     tie: str = "mistake",
     fit_intercept: bool = True,
     eta0: float = 1.0,
+    margin: float = 0.0,
     multi_class: str = "ovr",
     classes: Sequence[Any] | None = None,
     class_weight: Any = None,
@@ -79,6 +80,9 @@ def train(
         Learn an offset.
     eta0 : float, default 1.0
         The length of a step.
+    margin : float, default 0.0
+        Learn also from rows that are right, but by no more than `margin` times what learning them would add to
+        y · score. They count as mistakes, but not against an accuracy.
     multi_class : {"ovr", "joint"}, default "ovr"
         Three classes or more: each against the rest, or jointly.
     classes : sequence, optional
@@ -135,6 +139,7 @@ def train(
         tie=tie,
         fit_intercept=fit_intercept,
         eta0=eta0,
+        margin=margin,
         multi_class=multi_class,
         classes=None if classes is None else tuple(classes),
         class_weight=class_weight,
@@ -143,7 +148,7 @@ def train(
         patience=patience,
     )
     ahead = head_start.settings_of(vars(options) | {"cache": cache, "checkpoint": checkpoint})
-    rows = _source_of(source, reading, threads, ahead)
+    rows = _source_of(source, reading, threads, ahead, summed=bool(options.margin))
     run = Run(options, rows, progress=progress, ahead=ahead)
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
@@ -164,7 +169,9 @@ def train(
     return model
 
 
-def _source_of(source: Any, reading: dict[str, Any], threads: int | None, ahead: dict[str, Any] | None) -> Source:
+def _source_of(
+    source: Any, reading: dict[str, Any], threads: int | None, ahead: dict[str, Any] | None, *, summed: bool
+) -> Source:
     from rosenblatt.streams import Stream, open_stream
 
     if isinstance(source, Stream):
@@ -180,7 +187,7 @@ def _source_of(source: Any, reading: dict[str, Any], threads: int | None, ahead:
             raise InputError(f"{min(reading)!r} says how files are read, and these rows come in batches: leave it out")
         if not isinstance(source, Iterable):
             raise InputError(f"train takes files or an iterable of batches (X, y), got {type(source).__name__}")
-        return MemorySource(source)
+        return MemorySource(source, summed=summed)  # those of files are
     if reading:
         raise InputError(f"{min(reading)!r} says how files are read, and this stream is open already: leave it out")
     return FileSource(stream)
@@ -243,9 +250,9 @@ def _warn_if_sorted(run: Run) -> None:
 
 
 def _progressive(run: Run) -> int:
-    """How many rows of the first pass were given their class; of two classes, those without a mistake."""
+    """How many rows of the first pass were given their class; of two classes, those that were not on the wrong side."""
     assert run.learner is not None
-    return run.tally.learned - run.history[0] if run.learner.n_classes == 2 else run.right
+    return run.tally.learned - run.wrong[0] if run.learner.n_classes == 2 else run.right
 
 
 def _held_out_right(run: Run) -> int | None:
@@ -308,6 +315,7 @@ def _parameters(options: TrainingOptions) -> dict[str, Any]:
         "n_iter_no_change": int(options.patience),
         "class_weight": options.class_weight,
         "warm_start": False,
+        "margin": float(options.margin),
     }
 
 
@@ -315,6 +323,8 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
     """What happened, as plain values."""
     training, labels = model.training or {}, model.classes_.tolist()
     base = 0 if model.reading is None or model.reading.format != "libsvm" else model.reading.index_base or 0
+
+    formula = "(1 + 2 margin) (R / γ)²" if run.options.margin else "(R / γ)²"
 
     def name(column: int) -> str:
         if model.feature_names is not None:
@@ -333,7 +343,7 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
         "converged": model.converged_,
         "separates": model.separates_,
         "mistake_bound": bound,
-        "mistake_bound_from": None if bound is None else "a bound from the hyperplane found: (R / γ)² of these rows",
+        "mistake_bound_from": None if bound is None else f"a bound from the hyperplane found: {formula} of these rows",
         "progressive_accuracy": model.progressive_accuracy,
         "hold_out_rows": training["held_out"],
         "hold_out_accuracy": model.hold_out_accuracy,

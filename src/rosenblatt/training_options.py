@@ -12,6 +12,7 @@ from rosenblatt import inputs
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import Limit, flag, integer
 from rosenblatt.learning import Choices, Readout
+from rosenblatt.perceptron_parameters import LIMITS
 
 _INT64_MAX = 2**63 - 1
 _LIMITS = {
@@ -26,6 +27,7 @@ _LIMITS = {
     "eta0": Limit(
         kind=Real, low=0, open_low=True, high=float(np.finfo(np.float64).max), words="a finite number above 0"
     ),
+    "margin": LIMITS["margin"],
     "multi_class": Limit(choices=("ovr", "joint")),
     "hold_out": Limit(kind=Real, low=0, high=0.9),
     "early_stopping": Limit(choices=(None, "progressive", "hold-out")),
@@ -46,6 +48,7 @@ class TrainingOptions:
     tie: str = "mistake"
     fit_intercept: bool = True
     eta0: float = 1.0
+    margin: float = 0.0
     multi_class: str = "ovr"
     classes: tuple[Any, ...] | None = None
     class_weight: Any = None  # a dict, "balanced" or None
@@ -93,6 +96,7 @@ class TrainingOptions:
             tie=self.tie,
             fit_intercept=bool(self.fit_intercept),
             eta0=float(self.eta0),
+            margin=float(self.margin),
             max_iter=min(int(self.passes), _INT64_MAX),
             max_updates=None if self.max_updates is None else min(int(self.max_updates), _INT64_MAX),
             n_iter_no_change=int(self.patience),

@@ -40,6 +40,7 @@ def _all_right(scorer: Scorer, batch: RowBatch, codes: Any) -> bool:
 def mistake_bound(run: Run) -> int | None:
     """At most so many mistakes can a perceptron make on these rows, whatever their order: (R / γ)² of the one found.
 
+    Learned with a margin it is 1 + 2 margin times as many (textbook.bounds_with_margin).
     With an intercept the rows are (x, 1) (DESIGN: bounds). The margin is rounded down and the radius up, so that the
     bound holds as stated. None where there is none, or where the rows cannot be looked at again.
     """
@@ -62,7 +63,7 @@ def mistake_bound(run: Run) -> int | None:
         largest = max(largest, float(squares.max()))
     if not 0 < lowest < math.inf or not largest < math.inf:
         return None
-    bound = largest * (length / lowest) ** 2 * (1 + 1e-12)
+    bound = (1 + 2 * float(options.margin)) * largest * (length / lowest) ** 2 * (1 + 1e-12)
     return math.floor(bound) if bound < 2.0**62 else None
 
 

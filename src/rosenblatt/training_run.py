@@ -73,6 +73,7 @@ class Run:
         self.position: dict[str, Any] | None = None  # of the source
         self.history: list[int] = []  # mistakes of each pass
         self.right = 0  # rows of the first pass that were given their class before they were learned from
+        self.wrong = [0, 0]  # rows of the first pass that were on the wrong side, of the first and the second problem
         self.known: list[bool] = []  # classes that were learned from, in the order of appearance
         self.left_at: tuple[dict[str, Any], int] | None = None  # where "never seen" was left behind: position and row
         self.held_out_right: list[int] = []  # after each pass
@@ -142,7 +143,7 @@ class Run:
         self.tally = Tally(self.done, self.done, counts, learned["changes"], learned["last"])
         self.learner = growing = self._growing()
         growing.take_over(learned, len(counts))
-        self.right, self.known = learned["right"], [True] * len(counts)
+        self.right, self.wrong, self.known = learned["right"], [0, learned["wrong"]], [True] * len(counts)
         self.position = self.source.position()
         if growing.left_behind:
             self.left_at = (dict.fromkeys(self.position, 0), 0)
@@ -209,6 +210,12 @@ class Run:
         outcome = lesson.learn(batch, codes, predicted=predicted, known_from=known_from)
         self._require_finite(outcome, batch, first)
         self.right += int(np.count_nonzero(predicted == codes))
+        self._count_wrong(outcome)
+
+    def _count_wrong(self, outcome: _engine.Outcome) -> None:
+        """For the accuracy of two classes: rows that are right by too little are learned from, but are right."""
+        for problem, wrong in enumerate(outcome.wrong[:2]):
+            self.wrong[problem] += wrong
 
     def _leave_behind(self) -> None:
         """Leave "never seen" behind while there are two classes, if the rows can be read again for a third."""
@@ -280,6 +287,8 @@ class Run:
         assert self.labels is not None
         if isinstance(growing, GrowingLearner):
             require_range(growing)
+            if not growing.told and len(order) == 2:  # two problems, of which the second class's stays
+                self.wrong = [self.wrong[1 if growing.first_sleeps else int(order[1])], 0]
             self.learner = learner = growing.settled(order, growing.n_features)
             self._start_watch(learner)
             self._end_pass(learner, np.ones(learner.n_problems, np.bool_))
@@ -352,6 +361,7 @@ class Run:
             if self.votes is not None:
                 self.votes.extend(piece, outcome.mistakes)
             if predicted is not None:
+                self._count_wrong(outcome)
                 right = predicted == codes
                 self.right += int(np.count_nonzero(right if piece.ids is None else right[piece.ids]))
             self.done += piece.visits

@@ -63,4 +63,5 @@ class RealNumber(ParameterType):
 
 
 POSITIVE = RealNumber(above=0)
+AT_LEAST_0 = RealNumber(least=0)
 SHARE = RealNumber(least=0, below=1)

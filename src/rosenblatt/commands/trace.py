@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.commands import output, output_files
-from rosenblatt.commands.number_types import POSITIVE, WholeNumber
+from rosenblatt.commands.number_types import AT_LEAST_0, POSITIVE, WholeNumber
 from rosenblatt.commands.reading import ReadingCommand, reading_options
 from rosenblatt.commands.train import READOUTS, ClassWeightType
 
@@ -21,6 +21,7 @@ _OPTIONS = {  # what the table of the library says, for those who type commands
     "ended by max_iter=": "ended by --passes ",
     "ended by max_updates=": "ended by --max-updates ",
     "ended by max_steps=": "ended by --max-steps ",
+    "too little for margin=": "too little for --margin ",
 }
 _BY_NOTE = {"tie": "--tie", "shuffle": "--shuffle", "restart": "--restart"}
 
@@ -55,6 +56,7 @@ Exit codes:
 @click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
 @click.option("--no-intercept", is_flag=True, help="Learn no offset.")
 @click.option("--eta0", metavar="STEP", type=POSITIVE, help="The size of a step (1).")
+@click.option("--margin", metavar="M", type=AT_LEAST_0, help="Learn also from rows that are right by too little (0).")
 @click.option("--multi-class", type=click.Choice(["ovr", "joint"]), help="Each class against the rest, or all at once.")
 @click.option(
     "--class-weight",

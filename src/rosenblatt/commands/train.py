@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt.commands import output, output_files, pages
-from rosenblatt.commands.number_types import POSITIVE, SHARE, ParameterType, RealNumber, WholeNumber
+from rosenblatt.commands.number_types import AT_LEAST_0, POSITIVE, SHARE, ParameterType, RealNumber, WholeNumber
 from rosenblatt.commands.reading import ReadingCommand, reading_options
 from rosenblatt.errors import counted
 
@@ -20,6 +20,7 @@ _ONLY_STREAMING = {
     "max_updates": "--max-updates",
     "tie": "--tie",
     "eta0": "--eta0",
+    "margin": "--margin",
     "multi_class": "--multi-class",
     "classes": "--classes",
     "shuffle": "--shuffle",
@@ -86,6 +87,7 @@ Exit codes:
 @click.option("--tie", type=click.Choice(["mistake", "positive", "negative"]), help="What a score of 0 is (mistake).")
 @click.option("--no-intercept", is_flag=True, help="Learn no offset.")
 @click.option("--eta0", metavar="STEP", type=POSITIVE, help="The size of a step (1).")
+@click.option("--margin", metavar="M", type=AT_LEAST_0, help="Learn also from rows that are right by too little (0).")
 @click.option("--multi-class", type=click.Choice(["ovr", "joint"]), help="Each class against the rest, or all at once.")
 @click.option(
     "--classes", metavar="LABELS", multiple=True, help="All classes, such as a,b,c, where they must be known."

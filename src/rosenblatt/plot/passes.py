@@ -30,7 +30,7 @@ def mistakes(model: Any, *, bound: Any = None, ax: Axes | None = None) -> Axes:
         What made the mistakes: `Perceptron`, `AveragedPerceptron`, `VotedPerceptron`, `KernelPerceptron`.
     bound : number, Separable or JointSeparable, optional
         The most mistakes that there can be; of a certificate its `mistake_bound`, which holds for a run from 0 with
-        the certificate's `fit_intercept`, without weights, in any order.
+        the certificate's `fit_intercept`, without weights and margin, in any order.
     ax : Axes, optional
         Where to draw; new axes if not given.
 
@@ -49,7 +49,7 @@ def mistakes(model: Any, *, bound: Any = None, ax: Axes | None = None) -> Axes:
     '18 mistakes in 8 passes, then none; at most 51'
     """
     counts = _counts(model)
-    most = _bound(bound)
+    most = _bound(bound, _margin(model))
     total = int(counts.sum())
     ax = style.axes_for(ax, (5.0, 3.3))
     handles = _draw_counts(ax, counts)
@@ -77,8 +77,19 @@ def _counts(model: Any) -> IntArray:
     return counts
 
 
-def _bound(bound: Any) -> float | int | None:
+def _margin(model: Any) -> float:
+    """The parameter of an estimator, of a Trace or of a TrainedModel."""
+    parameters = getattr(model, "parameters", {})
+    return float(parameters.get("margin", 0.0) if parameters else getattr(model, "margin", 0.0))
+
+
+def _bound(bound: Any, margin: float) -> float | int | None:
     if isinstance(bound, (Separable, JointSeparable)):
+        if margin:
+            raise InputError(
+                f"the mistake bound of a certificate is that of margin=0, and this run had margin={margin:g}: give "
+                "bound=trace(X, y, ...).proof(certificate).bound"
+            )
         return bound.mistake_bound
     if bound is None:
         return None

@@ -26,6 +26,7 @@ def proof(trace: Any, certificate: Any = None, *, problem: int = 0, ax: Axes | N
 
     With w* of length 1, w*·w is never more than ‖w‖. The first lemma is a floor under it, w*·w₀ + γk, the second a
     ceiling over ‖w‖, √(‖w₀‖² + R²k): where they cross there is no room left, and that is the bound on the mistakes.
+    A run with a `margin` has (1 + 2 margin) R² in place of R².
 
     Parameters
     ----------
