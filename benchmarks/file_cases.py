@@ -25,9 +25,12 @@ from benchmarks.timing import Call, Rounds, Times
 ROWS = 200_000
 _COMMAND = "import sys; from rosenblatt.command_line import main; main()"
 MEGABYTES = Figure(lambda ours, peer: ours, operator.lt, "<", " MB")
-# How much less of what is held out may be right before a model counts as wrong. Both shares are stated: everybody sees
-# who is better.
-NEAR = 0.1
+# Noisy rows, few passes: averaged, and learned from also where a row is right by too little, as the hinge loss does.
+HOW = ("--average", "--margin", "1")
+# How much less of what is held out may be right before a model counts as wrong: nothing, where speed at the same
+# accuracy is claimed. Twenty newsgroups are learned worse in one pass than with Vowpal Wabbit's own step for each
+# word. Both shares are stated: everybody sees who is better.
+NEAR = {"newsgroups": 0.05}
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ def _require_command() -> None:
         raise Unavailable("rosenblatt train is not there yet")
 
 
-def _compared(ours: float, peer: float) -> str:
-    assert ours >= peer - NEAR, f"held-out accuracy {ours:.2%}, peer {peer:.2%}"
+def _compared(ours: float, peer: float, what: str) -> str:
+    assert ours >= peer - NEAR.get(what, 0.0), f"held-out accuracy {ours:.2%}, peer {peer:.2%}"
     return f"held-out accuracy {ours:.2%} / {peer:.2%}"
 
 
@@ -77,9 +80,11 @@ def beside_vowpal_wabbit(what: str, bar: float, *, passes: int = 1, times: int =
         files = made_files.rows(ROWS // divisor, times)
         model, other = _model(name), _model(f"{name}.vw")
         return Duel(
-            train(files.ours, model, "--average", "--passes", str(passes)),
+            train(files.ours, model, *HOW, "--passes", str(passes)),
             vowpal_wabbit.train(files.peer, other, passes=passes),
-            lambda: _compared(accuracy(model, files.held_out), vowpal_wabbit.accuracy(other, files.peer_held_out)),
+            lambda: _compared(
+                accuracy(model, files.held_out), vowpal_wabbit.accuracy(other, files.peer_held_out), what
+            ),
         )
 
     return Case(name, "Vowpal Wabbit", FASTER, bar, prepare)
@@ -96,10 +101,10 @@ def beside_scikit_learn(what: str, bar: float, *, passes: int = 1, times: int = 
 
         def compared() -> str:
             other = scikit_learn_files.accuracy_of_rows(files.ours, files.held_out, passes=passes)
-            return _compared(accuracy(model, files.held_out), other)
+            return _compared(accuracy(model, files.held_out), other, what)
 
         return Few(
-            train(files.ours, model, "--average", "--passes", str(passes)),
+            train(files.ours, model, *HOW, "--passes", str(passes)),
             scikit_learn_files.train_rows(files.ours, passes=passes),
             compared,
         )
@@ -154,9 +159,11 @@ def texts_beside_vowpal_wabbit(what: str, load: Callable[[int], Files], bar: flo
         files = load(divisor)
         model, other = _model(name), _model(f"{name}.vw")
         return Duel(
-            train(files.ours, model, "--text", "text", "--average"),
+            train(files.ours, model, "--text", "text", *HOW),
             vowpal_wabbit.train(files.peer, other, classes=len(made_files.classes(files.held_out))),
-            lambda: _compared(accuracy(model, files.held_out), vowpal_wabbit.accuracy(other, files.peer_held_out)),
+            lambda: _compared(
+                accuracy(model, files.held_out), vowpal_wabbit.accuracy(other, files.peer_held_out), what
+            ),
         )
 
     return Case(name, "Vowpal Wabbit", FASTER, bar, prepare)
@@ -173,9 +180,9 @@ def texts_beside_scikit_learn(what: str, load: Callable[[int], Files], bar: floa
 
         def compared() -> str:
             other = scikit_learn_files.accuracy_of_texts(files.ours, files.held_out, classes)
-            return _compared(accuracy(model, files.held_out), other)
+            return _compared(accuracy(model, files.held_out), other, what)
 
-        ours = train(files.ours, model, "--text", "text", "--average")
+        ours = train(files.ours, model, "--text", "text", *HOW)
         return Few(ours, scikit_learn_files.train_texts(files.ours, classes), compared)
 
     return Case(name, "scikit-learn", FASTER, bar, prepare)
@@ -201,7 +208,7 @@ def memory(n_bytes: int, bar: float) -> Case:
 
     def peak(path: Path) -> float:
         model = _model(name)
-        command = ["train", str(path), "-o", str(model), "--average", "--quiet"]
+        command = ["train", str(path), "-o", str(model), *HOW, "--quiet"]
         whole = timing.peak_of(f"import sys; sys.argv[1:] = {command!r}\n{_COMMAND}")
         return (whole - model.stat().st_size) / 1e6
 

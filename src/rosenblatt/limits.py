@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosenblatt.errors import InputError
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """What a parameter may be: one of some choices, or a number within bounds."""
 
     choices: tuple[Any, ...] = ()

@@ -20,7 +20,7 @@ from rosenblatt.row_batches import RowBatch, Sparse
 if TYPE_CHECKING:
     from rosenblatt.reading_options import ReadingOptions
     from rosenblatt.row_cache import RowCache
-    from rosenblatt.streams import Stream
+    from rosenblatt.streams import Position, Stream
 
 _MOST_ROWS = 1 << 14  # of a batch: between two, Ctrl-C is heard and a checkpoint can be written
 _MOST_VALUES = 1 << 22
@@ -279,7 +279,7 @@ class FileSource:
     def __init__(self, stream: Stream) -> None:
         """Keep the stream, which may be parsing already."""
         self._stream = stream
-        self._position: Any = None
+        self._position: Position | None = None
         self._rejected = 0
 
     def restore(self, known: dict[str, Any]) -> None:
@@ -324,7 +324,8 @@ class FileSource:
 
     def position(self) -> dict[str, Any]:
         """In the files."""
-        return dict(vars(self._position))
+        assert self._position is not None
+        return self._position._asdict()
 
     def known(self) -> dict[str, Any]:
         """Classes, names and numbers that the stream has met."""

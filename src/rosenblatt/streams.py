@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt import head_start, sources
 from rosenblatt.class_table import ClassTable
@@ -42,8 +42,7 @@ CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in 
 _MOST_THREADS = 8
 
 
-@dataclass(frozen=True)
-class Position:
+class Position(NamedTuple):
     """Where a batch ends: reading can go on from there."""
 
     file: int  # number of the file, from 0
@@ -52,8 +51,7 @@ class Position:
     rows: int  # rows of all files up to there
 
 
-@dataclass
-class StreamBatch:
+class StreamBatch(NamedTuple):
     """Some rows, as the engine has them."""
 
     rows: _engine.DenseRows | _engine.SparseRows

@@ -7,9 +7,9 @@ wherever the file has names, so that the next file may have them in another orde
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosenblatt.errors import FileFormatError
 from rosenblatt.reading_options import ColumnRef, ReadingOptions
@@ -32,8 +32,7 @@ class Kind(IntEnum):
 _TOLD = {"numeric": Kind.NUMBER, "categorical": Kind.CATEGORY, "text": Kind.TEXT, "ignore": Kind.IGNORED}
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """The columns of a file as it shows them."""
 
     path: str
@@ -91,8 +90,7 @@ class MissingColumnError(FileFormatError):
         return f"It has {self.header.shown()}{f'; did you mean {near[0]!r}?' if near else ''}"
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """What each column of a file is."""
 
     header: Header

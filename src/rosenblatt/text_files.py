@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rosenblatt import _engine
 from rosenblatt.errors import FileFormatError
@@ -13,8 +14,7 @@ from rosenblatt.sources import HEAD, Source
 from rosenblatt.table_columns import LABEL_NAMES, Columns, Kind, columns_of
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """How one file is laid out: the options with everything found filled in, its columns, and where its rows begin."""
 
     options: ReadingOptions
@@ -24,8 +24,7 @@ class Layout:
     remarks: tuple[str, ...] = ()  # what a user may not expect
 
 
-@dataclass(frozen=True)
-class Beginning:
+class Beginning(NamedTuple):
     """Where to begin to read, and the names that have columns already."""
 
     offset: int = 0

@@ -6,7 +6,6 @@ Plain text unless it is a terminal; on one that knows only ASCII, signs are spel
 from __future__ import annotations
 
 import codecs
-import json
 import re
 import shlex
 import sys
@@ -55,6 +54,8 @@ def warn(text: str) -> None:
 
 def say_json(facts: dict[str, Any]) -> None:
     """The facts as one document; signs beyond ASCII are escaped, so that any terminal and any program can read it."""
+    import json
+
     click.echo(json.dumps(facts, indent=2, allow_nan=False))
 
 
