@@ -76,6 +76,11 @@ Chunks::Chunks(std::unique_ptr<Source> source, Options options, Beginning beginn
 
 Chunks::~Chunks() { close(); }
 
+void Chunks::look_ahead(int slots) {
+  std::lock_guard<std::mutex> hold(lock_);
+  slots_ = static_cast<size_t>(std::max(1, slots));
+}
+
 void Chunks::close() {
   {
     std::lock_guard<std::mutex> hold(lock_);

@@ -53,7 +53,8 @@ class Chunks {
   // The next batch, or null at the end. The calling thread parses too where its batch is not ready. `waiting` is asked
   // about forty times a second while it has to wait; false gives up, and null is returned.
   std::unique_ptr<Batch> next(const std::function<bool()>& waiting);
-  void close();  // stop the threads; next gives null from then on
+  void look_ahead(int slots);  // from now on at most so many
+  void close();                // stop the threads; next gives null from then on
 
   const Names& labels() const { return labels_; }
   const Names& dictionary() const { return dictionary_; }
@@ -79,7 +80,7 @@ class Chunks {
   std::unique_ptr<Source> source_;
   const Options options_;
   const int64_t chunk_;
-  const size_t slots_;
+  size_t slots_;
   std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
   Names labels_, dictionary_;
   int64_t lines_, offset_;

@@ -29,8 +29,8 @@ void WideVector::grow(int64_t columns) {
   size_ = wanted;
 }
 
-FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width)
-    : chunks_(chunks), rule_(rule), average_(average) {
+FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, size_t handed_on)
+    : chunks_(chunks), rule_(rule), average_(average), handed_on_(handed_on) {
   state_.n_features = width;
   thread_ = std::thread([this] {
     try {
@@ -40,18 +40,39 @@ FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t wid
     }
     std::lock_guard<std::mutex> hold(lock_);
     is_over_ = true;
-    over_.notify_all();
+    changed_.notify_all();
   });
 }
 
 FirstPass::~FirstPass() {
-  stop_.store(true);
+  {
+    std::lock_guard<std::mutex> hold(lock_);
+    stop_.store(true);
+  }
+  changed_.notify_all();
   thread_.join();
 }
 
 bool FirstPass::wait(std::chrono::milliseconds patience) {
   std::unique_lock<std::mutex> hold(lock_);
-  return over_.wait_for(hold, patience, [&] { return is_over_; });
+  return changed_.wait_for(hold, patience, [&] { return is_over_; });
+}
+
+std::unique_ptr<Batch> FirstPass::take(std::chrono::milliseconds patience) {
+  std::unique_lock<std::mutex> hold(lock_);
+  changed_.wait_for(hold, patience, [&] { return is_over_ || !learned_.empty(); });
+  if (learned_.empty()) return nullptr;
+  std::unique_ptr<Batch> batch = std::move(learned_.front());
+  learned_.pop_front();
+  changed_.notify_all();
+  return batch;
+}
+
+void FirstPass::hand_on(std::unique_ptr<Batch> batch) {
+  std::unique_lock<std::mutex> hold(lock_);
+  changed_.wait(hold, [&] { return learned_.size() < handed_on_ || stop_.load(); });
+  learned_.push_back(std::move(batch));
+  changed_.notify_all();
 }
 
 void FirstPass::work() {
@@ -68,7 +89,7 @@ void FirstPass::work() {
     }
     state_.end = batch->end;
     state_.lines = batch->lines;
-    chunks_.pool()->give(std::move(batch));
+    handed_on_ > 0 ? hand_on(std::move(batch)) : chunks_.pool()->give(std::move(batch));
   }
 }
 

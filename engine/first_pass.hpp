@@ -2,13 +2,15 @@
 //
 // It knows one binary problem, the second class met against the first. What it has no rule for it leaves alone: at a
 // third class, a weight, a row without a label or a line that cannot be read it stops before that batch, and whoever
-// reads the stream goes on from there, with what was learned so far.
+// reads the stream goes on from there, with what was learned so far. Batches that it has learned from can be handed on,
+// for passes to come.
 #pragma once
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -65,14 +67,16 @@ class FirstPass {
     std::exception_ptr error;     // what reading the stream has thrown
   };
 
-  // Begins at once. `width` features are known to be there.
-  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width);
+  // Begins at once. `width` features are known to be there. At most `handed_on` batches wait to be taken; 0: none is
+  // handed on.
+  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, size_t handed_on);
   ~FirstPass();
   FirstPass(const FirstPass&) = delete;
   FirstPass& operator=(const FirstPass&) = delete;
 
-  bool wait(std::chrono::milliseconds patience);  // whether it is over
-  State& state() { return state_; }               // once it is over
+  bool wait(std::chrono::milliseconds patience);                    // whether it is over
+  State& state() { return state_; }                                 // once it is over
+  std::unique_ptr<Batch> take(std::chrono::milliseconds patience);  // a batch that was learned from, in order, or null
   int64_t rows_so_far() const { return rows_so_far_.load(std::memory_order_relaxed); }
   int64_t mistakes_so_far() const { return mistakes_so_far_.load(std::memory_order_relaxed); }
 
@@ -80,17 +84,20 @@ class FirstPass {
   void work();
   bool knows(const Batch& batch) const;
   bool learn(const Batch& batch);  // false: not finite
+  void hand_on(std::unique_ptr<Batch> batch);
 
   Chunks& chunks_;
   const Rule rule_;
   const bool average_;
+  const size_t handed_on_;
   State state_;
   std::vector<int16_t> codes_, predicted_;
   std::atomic<int64_t> rows_so_far_{0}, mistakes_so_far_{0};
   std::atomic<bool> stop_{false};
   std::mutex lock_;
-  std::condition_variable over_;
+  std::condition_variable changed_;
   bool is_over_ = false;
+  std::deque<std::unique_ptr<Batch>> learned_;
   std::thread thread_;
 };
 

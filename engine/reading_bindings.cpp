@@ -97,11 +97,23 @@ class Reader {
   }
 
   // Learn from the rows to come, in a thread of its own (first_pass.hpp). Whoever reads on first waits until it is over.
-  void learn(const Rule& rule, bool average, int64_t width) {
+  // With `keep`, `take` gives the batches that were learned from, and as much memory as before is ahead of it.
+  void learn(const Rule& rule, bool average, int64_t width, bool keep) {
+    constexpr int kParsed = 16, kLearned = 80;
     require(!first_pass_, "it learns already");
     require(width >= 0 && rule.learn && !rule.restart && rule.tie == Tie::mistake,
             "the first pass visits the rows in order, and a score of 0 is a mistake");
-    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width);
+    if (keep) chunks_->look_ahead(kParsed);
+    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, keep ? kLearned : 0);
+  }
+  nb::object take(double seconds) {
+    std::unique_ptr<Batch> batch;
+    {
+      nb::gil_scoped_release unlocked;
+      batch = learned_by().take(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
+    }
+    if (!batch) return nb::none();
+    return nb::cast(new Held(std::move(batch), chunks_->pool()), nb::rv_policy::take_ownership);
   }
   bool wait(double seconds) {
     nb::gil_scoped_release unlocked;
@@ -309,8 +321,9 @@ void bind_reading(nb::module_& m) {
       .def(nb::init<nb::object, const Options&, int, int64_t, int, const Bytes&, const Bytes&, int64_t, int64_t>(),
            "source"_a, "options"_a, nb::kw_only(), "threads"_a = 2, "chunk"_a = int64_t{1} << 19, "slots"_a = 96,
            "labels"_a = nb::make_tuple(), "dictionary"_a = nb::make_tuple(), "line"_a = 0, "offset"_a = 0)
-      .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a,
+      .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a, "keep"_a = false,
            "Learn from the rows to come, in the background, as long as there are two classes and nothing unusual.")
+      .def("take", &Reader::take, "seconds"_a, "A batch that it has learned from and kept, in order; None: none yet.")
       .def("wait", &Reader::wait, "seconds"_a, "Wait for that to end; whether it has.")
       .def("so_far", &Reader::so_far, "How many rows it has visited, and mistakes it has made.")
       .def("learned", &Reader::learned, "What it has learned; None if a number was not finite or reading failed.")

@@ -65,6 +65,7 @@ def test_the_same_model_with_and_without(data, tmp_path_factory):
         fit_intercept=draw(st.booleans()),
         eta0=draw(st.sampled_from((1.0, 0.3))),
         margin=draw(st.sampled_from((0.0, 0.0, 0.5, 2.0))),
+        passes=draw(st.sampled_from((1, 1, 2, 4))),
     )
 
 
@@ -91,13 +92,14 @@ def test_a_plain_file_is_learned_from_by_the_engine_alone(tmp_path, no_lessons):
 @pytest.mark.parametrize(
     "options",
     [
-        {"passes": 2}, {"shuffle": True}, {"readout": "vote"}, {"tie": "positive"}, {"classes": [0, 1]},
-        {"hold_out": 0.2}, {"max_updates": 3}, {"class_weight": {0: 2.0, 1: 1.0}}, {"multi_class": "joint"},
-        {"early_stopping": "progressive"},
+        {"cache": "rows.cache"}, {"checkpoint": "run.state"}, {"shuffle": True}, {"readout": "vote"},
+        {"tie": "positive"}, {"classes": [0, 1]}, {"hold_out": 0.2}, {"max_updates": 3},
+        {"class_weight": {0: 2.0, 1: 1.0}}, {"multi_class": "joint"}, {"early_stopping": "progressive"},
     ],
 )  # fmt: skip
 def test_what_the_engine_does_not_do_alone_it_is_not_asked_for(tmp_path, options):
     assert head_start.settings_of(options) is None
+    options |= {name: tmp_path / options[name] for name in ("cache", "checkpoint") if name in options}
     path = tmp_path / "rows.svm"
     path.write_text(svm_text(rows(60, 5, 1), np.arange(60) % 2))
     assert_the_same(path, **options)
@@ -128,21 +130,42 @@ def test_every_format(tmp_path, name, text, reading, chunk):
 
     path = tmp_path / name
     path.write_text(text)
-    assert_the_same(path, chunk=chunk, reading=ReadingOptions(**reading), readout="average")
+    for passes in (1, 3):
+        assert_the_same(path, chunk=chunk, reading=ReadingOptions(**reading), readout="average", passes=passes)
 
 
+def test_rows_for_later_passes_are_handed_on_in_bounded_memory(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(svm_text(rows(3000, 8, 5), np.arange(3000) % 2))
+    # Chunks of 64 bytes: far more batches than may wait to be taken, whoever is ahead.
+    model = assert_the_same(path, chunk=64, readout="average", passes=3, margin=1.0)
+    want = rb.AveragedPerceptron(max_iter=3, shuffle=False, margin=1.0).fit(*rb.load(path))
+    assert model.coef_.tolist() == want.coef_.tolist()
+
+
+def test_a_run_that_is_given_up_while_rows_wait_to_be_taken_ends(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(svm_text(rows(3000, 8, 5), np.arange(3000) % 2))
+    stream = open_stream(path, chunk=64)
+    stream.learn_ahead(head_start.settings_of({"passes": 2}))
+    reader = stream._ready.reader
+    assert reader.take(10.0) is not None and not reader.wait(0.0)
+    stream.close()
+
+
+@pytest.mark.parametrize("passes", [1, 2])
 @pytest.mark.parametrize(
     ("line", "error"),
     [("-1 1:x", FileFormatError), ("nan 1:2", FileFormatError), ("-1 1:1e308 2:1e308", WeightOverflowError)],
 )
-def test_what_goes_wrong_is_told_as_without(tmp_path, line, error):
+def test_what_goes_wrong_is_told_as_without(tmp_path, line, error, passes):
     path = tmp_path / "rows.svm"
     text = "".join(f"{1 if i % 2 else -1} 1:{i % 4} 2:1\n" for i in range(40))
     path.write_text(f"{text}{line}\n{text}")
     messages = []
     for ahead in (True, False):
         with pytest.raises(error) as raised:
-            trained(path, ahead=ahead, chunk=64)
+            trained(path, ahead=ahead, chunk=64, passes=passes)
         messages.append(str(raised.value))
     assert messages[0] == messages[1]
 

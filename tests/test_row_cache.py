@@ -1,5 +1,6 @@
 """Rows that were kept in a file come back as they were, or not at all."""
 
+import tempfile
 from contextlib import closing
 
 import numpy as np
@@ -8,10 +9,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import row_cache
+from rosenblatt import row_cache, whole_grains
 from rosenblatt.errors import CheckpointError
 from rosenblatt.row_batches import RowBatch, Sparse, joined
 from rosenblatt.row_cache import RowCache
+from rosenblatt.whole_grains import WholeGrains
 
 
 def batch_of(rng, n, d, *, sparse=True, weighted=False, exact=False, index=np.int32):
@@ -40,6 +42,49 @@ def everything(batches, width):
 def assert_equal(some, others, width):
     for one, other in zip(everything(some, width), everything(others, width)):
         assert one.tolist() == other.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_file_written_in_whole_grains_has_what_was_written(data):
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryFile("w+b", 0) as file:
+        patch.setattr(whole_grains, "GRAIN", 16)
+        patch.setattr(whole_grains, "_MOST_PIECES", 3)
+        before = data.draw(st.binary(max_size=40))
+        file.write(before)
+        grains, written = WholeGrains(file, len(before)), before
+        for pieces in data.draw(st.lists(st.lists(st.binary(max_size=20), max_size=6), max_size=6)):
+            grains.write(*pieces)
+            written += b"".join(pieces)
+            assert grains.end == len(written) and file.tell() >= len(written) // 16 * 16
+            if data.draw(st.booleans()):
+                grains.drain()
+                assert file.tell() == len(written)
+        grains.drain()
+        file.seek(0)
+        assert file.read() == written
+
+
+def test_a_cache_that_was_emptied_begins_anew():
+    rng = np.random.default_rng(0)
+    first, second = (batch_of(rng, n, 4) for n in (9, 5))
+    with closing(RowCache()) as cache:
+        cache.add(first, 5)
+        cache.flush()
+        cache.empty()
+        cache.add(second, 5)
+        assert_equal([batch for _, batch in cache.batches()], [second], 4)
+        assert cache.rows == 5 and len(cache) == 1
+
+
+def test_memory_that_is_used_again_does_not_reach_the_cache():
+    rng = np.random.default_rng(0)
+    batch = batch_of(rng, 6, 4, sparse=False)
+    kept = batch.copy()
+    with closing(RowCache()) as cache:
+        cache.add(batch, 5)
+        batch.dense[:] = 0
+        assert_equal([found for _, found in cache.batches()], [kept], 4)
 
 
 @settings(max_examples=60, deadline=None)

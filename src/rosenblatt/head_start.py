@@ -1,8 +1,8 @@
 """Learning that begins before numpy is loaded: the engine's own pass over a file of two classes.
 
-A pass over a plain file with the usual options needs nothing of Python, so the engine makes it by itself while Python
-is still importing what comes later. At anything unusual, such as a third class, it stops, and the run goes on from what
-it has learned. The model is the same, to the bit, with and without.
+The first pass over a plain file with the usual options needs nothing of Python, so the engine makes it by itself while
+Python is still importing what comes later. At anything unusual, such as a third class, it stops, and the run goes on
+from what it has learned. Rows that later passes need it hands on. The model is the same, to the bit, with and without.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rosenblatt import _engine
 _READOUTS = ("last", "average")
 # What the engine does not do by itself, and the value that asks for nothing.
 _USUAL = {
-    "passes": 1, "max_updates": None, "shuffle": False, "tie": "mistake", "multi_class": "ovr", "classes": None,
+    "max_updates": None, "shuffle": False, "tie": "mistake", "multi_class": "ovr", "classes": None,
     "class_weight": None, "hold_out": 0.0, "early_stopping": None, "cache": None, "checkpoint": None,
 }  # fmt: skip
 
@@ -28,6 +28,7 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     return {
         "average": options.get("readout") == "average",
+        "keep": options.get("passes", 1) > 1,
         "fit_intercept": bool(options.get("fit_intercept", True)),
         "eta0": float(options.get("eta0", 1.0)),
         "margin": float(options.get("margin", 0.0)),
@@ -37,4 +38,5 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any] | None:
 def begin(reader: _engine.Reader, settings: Mapping[str, Any], width: int) -> None:
     """Let the engine learn from the rows that a reader is about to deliver."""
     choices = {name: settings[name] for name in ("fit_intercept", "eta0", "margin")}
-    reader.learn(_engine.Rule(tie=_engine.Tie.mistake, **choices), average=settings["average"], width=width)
+    rule = _engine.Rule(tie=_engine.Tie.mistake, **choices)
+    reader.learn(rule, average=settings["average"], width=width, keep=settings["keep"])

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ Readout = Literal["last", "average", "vote"]
 _LANES = 8  # the engine reads weights in groups of eight columns
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(NamedTuple):
     """What the notes leave open."""
 
     tie: str = "mistake"
@@ -60,8 +59,7 @@ class Choices:
         )
 
 
-@dataclass(frozen=True)
-class Examples:
+class Examples(NamedTuple):
     """Checked rows with their classes and weights."""
 
     rows: Rows

@@ -29,7 +29,8 @@ class Sparse(NamedTuple):
 class RowBatch:
     """Rows, dense or sparse, their class codes and weights.
 
-    Codes number the classes in the order in which the stream first showed them. Nothing is copied.
+    Codes number the classes in the order in which the stream first showed them. Nothing is copied. A batch that `lasts`
+    stays as it is for as long as it is held; the memory of others may be used again by whoever made them.
     """
 
     def __init__(
@@ -41,9 +42,10 @@ class RowBatch:
         sparse: Sparse | None = None,
         weights: FloatArray | None = None,
         view: _engine.DenseRows | _engine.SparseRows | None = None,
+        lasts: bool = False,
     ) -> None:
         self.codes, self.n_features, self.weights = codes, n_features, weights
-        self.dense, self.sparse = dense, sparse
+        self.dense, self.sparse, self.lasts = dense, sparse, lasts
         if view is not None:
             self.__dict__["view"] = view
 
@@ -53,12 +55,17 @@ class RowBatch:
     @classmethod
     def of_stream(cls, batch: StreamBatch, width: int = 0) -> RowBatch:
         """A batch as a stream of files delivers it; `width` features are known to be there."""
-        raw, codes = batch.raw, batch.codes.astype(np.int16)
+        return cls.of_raw(batch.raw, batch.codes, width, weights=batch.weights, view=batch.rows)
+
+    @classmethod
+    def of_raw(cls, raw: Any, codes: NDArray[np.int32], width: int = 0, **more: Any) -> RowBatch:
+        """The rows that a reader of the engine gives, with the numbers of their classes."""
+        codes16 = codes.astype(np.int16)
         if raw.dense:
-            dense = raw.data.reshape(batch.n_rows, batch.n_features)
-            return cls(codes, batch.n_features, dense=dense, weights=batch.weights, view=batch.rows)
+            dense = raw.data.reshape(raw.n_rows, raw.n_features)
+            return cls(codes16, raw.n_features, dense=dense, lasts=True, **more)
         sparse = Sparse(raw.data, raw.columns, raw.starts)
-        return cls(codes, max(width, batch.n_features), sparse=sparse, weights=batch.weights, view=batch.rows)
+        return cls(codes16, max(width, raw.n_features), sparse=sparse, lasts=True, **more)
 
     @cached_property
     def view(self) -> _engine.DenseRows | _engine.SparseRows:
@@ -96,13 +103,14 @@ class RowBatch:
         """Copies of some rows."""
         codes, weights = self.codes[ids], None if self.weights is None else self.weights[ids]
         if self.dense is not None:
-            return RowBatch(codes, self.n_features, dense=self.dense[ids], weights=weights)
+            return RowBatch(codes, self.n_features, dense=self.dense[ids], weights=weights, lasts=True)
         assert self.sparse is not None
         values, columns, starts = self.sparse
         lengths = starts[ids + 1] - starts[ids]
         ends = np.concatenate([np.zeros(1, starts.dtype), np.cumsum(lengths, dtype=starts.dtype)])
         places = np.repeat(starts[ids] - ends[:-1], lengths) + np.arange(ends[-1], dtype=starts.dtype)
-        return RowBatch(codes, self.n_features, sparse=Sparse(values[places], columns[places], ends), weights=weights)
+        taken = Sparse(values[places], columns[places], ends)
+        return RowBatch(codes, self.n_features, sparse=taken, weights=weights, lasts=True)
 
     def copy(self) -> RowBatch:
         """The same rows in memory of their own."""
@@ -112,6 +120,7 @@ class RowBatch:
             dense=None if self.dense is None else self.dense.copy(),
             sparse=None if self.sparse is None else Sparse(*(part.copy() for part in self.sparse)),
             weights=None if self.weights is None else self.weights.copy(),
+            lasts=True,
         )
 
     def counting(self) -> RowBatch:

@@ -14,9 +14,9 @@ import os
 import struct
 import tempfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +24,22 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from rosenblatt.errors import CheckpointError
 from rosenblatt.row_batches import RowBatch, Sparse, joined
+from rosenblatt.whole_grains import WholeGrains
 
 _BEGIN = b"rosenblatt rows, version 1\n".ljust(64, b"\0")
 _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
 _HEADER = struct.Struct("<8s4q4B68x16s")  # magic; rows, features, values, classes; kinds; hash
 _MAGIC = b"rowblock"
 _ALIGNED = 64
-_BLOCK = 1 << 18  # bytes after which a block is written: less than a batch of a file has, which is then not copied
+_MANY = 32  # batches: small ones are faster copied than written one by one
+_BLOCK = 1 << 21  # bytes of values after which a block is written: small ones cost calls when written, mapped and read
 _WINDOW = 1 << 23  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
 _POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
 _MAX_ABOUT = 64 << 20
 _TAIL = 8 + 16 + len(_END)  # length and hash of what is known of the rows
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How far a cache was written."""
 
     size: int
@@ -47,8 +48,7 @@ class Mark:
     chain: str
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     offset: int  # of its header
     rows: int
     n_features: int
@@ -136,8 +136,11 @@ class RowCache:
             raise
 
     def _begin(self, mark: Mark | None, complete: bool) -> None:
+        self._grains = WholeGrains(self._file, 0 if mark is None else mark.size)
         if mark is None:
-            self._write(_BEGIN)
+            with self._writing() as grains:
+                grains.write(_BEGIN)
+                grains.drain()  # a full disk is heard of at once, and the file can be told from others
             return
         self._scan(mark.size)
         if self.mark() != mark:
@@ -178,80 +181,78 @@ class RowCache:
         if not len(batch):
             return
         if self._pending and not _alike(self._pending[-1][0], batch):
-            self.flush()
-        self._pending.append((batch, n_classes))
+            self._close_block()
+        # What is not written at once must last: whoever made the batch may use its memory again.
+        self._pending.append((batch if batch.lasts else batch.copy(), n_classes))
         self._pending_bytes += batch.values.nbytes
         if self._pending_bytes >= _BLOCK:
-            self.flush()
-        else:  # whoever made the batch may use its memory again
-            self._pending[-1] = (batch.copy(), n_classes)
+            self._close_block()
 
     def flush(self) -> None:
         """Write what is waiting to be written."""
-        if not self._pending:
-            return
-        batch = joined([batch for batch, _ in self._pending])
+        if self._pending:
+            self._close_block()
+        with self._writing() as grains:
+            grains.drain()
+
+    def _close_block(self) -> None:
+        """Make a block of the batches that are pending."""
+        batches = [batch for batch, _ in self._pending]
+        batches = batches if len(batches) <= _MANY else [joined(batches)]
         n_classes = self._pending[-1][1]
         self._pending, self._pending_bytes = [], 0
-        values = np.ascontiguousarray(batch.values)
-        exact = _are_single(values.reshape(-1)[:64]) and _are_single(values)  # a few mostly tell
-        single = values.astype(np.float32, copy=False) if exact else values
-        arrays: dict[str, NDArray[Any]] = {"codes": batch.codes, "values": single}
-        wide = False
-        if batch.sparse is not None:
-            wide = batch.n_features >= 1 << 31 or int(batch.sparse.starts[-1]) >= 1 << 31
-            index = np.int64 if wide else np.int32
-            arrays["starts"] = batch.sparse.starts.astype(index, copy=False)
-            arrays["columns"] = batch.sparse.columns.astype(index, copy=False)
-        if batch.weights is not None:
-            arrays["weights"] = batch.weights
+        single = all(_are_single(batch.values.reshape(-1)[:64]) and _are_single(batch.values) for batch in batches)
+        n_values, n_features = sum(batch.n_values for batch in batches), max(batch.n_features for batch in batches)
         block = _Block(
-            offset=self._file.tell(),
-            rows=len(batch),
-            n_features=batch.n_features,
-            n_values=int(values.size),
+            offset=self._grains.end,
+            rows=sum(len(batch) for batch in batches),
+            n_features=n_features,
+            n_values=n_values,
             n_classes=n_classes,
-            dense=batch.dense is not None,
-            single=exact,
-            weighted=batch.weights is not None,
-            wide=wide,
+            dense=batches[0].dense is not None,
+            single=single,
+            weighted=batches[0].weights is not None,
+            wide=batches[0].sparse is not None and max(n_features, n_values) >= 1 << 31,
             digest=b"",
         )
+        # The arrays of a block are those of its batches, one behind the other: nothing is copied to be written.
         payload: list[bytes | memoryview] = []
-        for name, kind, *_ in block.arrays():
-            part = np.ascontiguousarray(arrays[name], kind).reshape(-1).view(np.uint8)
-            payload += (part.data, bytes(_aligned(part.nbytes) - part.nbytes))
+        for name, kind, length, _ in block.arrays():
+            parts = _starts_of(batches) if name == "starts" else (_array_of(name, batch) for batch in batches)
+            payload += [np.ascontiguousarray(part, kind).reshape(-1).view(np.uint8).data for part in parts]
+            size = np.dtype(kind).itemsize * length
+            payload.append(bytes(_aligned(size) - size))
         hasher = xxh3_128(block.header(b""))
         for piece in payload:
             hasher.update(piece)
-        self._write(block.header(hasher.digest()), *payload)
-        self._append(replace(block, digest=hasher.digest()))
+        with self._writing() as grains:
+            grains.write(block.header(hasher.digest()), *payload)
+        self._append(block._replace(digest=hasher.digest()))
 
-    def _write(self, *pieces: bytes | memoryview) -> None:
-        """Write all of them, by as few calls as the system needs."""
-        left = [memoryview(piece) for piece in pieces if len(piece)]
+    @contextmanager
+    def _writing(self) -> Iterator[WholeGrains]:
+        """Of a disk that is full, say what was kept there and why."""
         try:
-            while left:
-                written = self._write_some(left)
-                while left and written >= left[0].nbytes:
-                    written -= left.pop(0).nbytes
-                if left:
-                    left[0] = left[0][written:]
+            yield self._grains
         except OSError as error:
             where = self.path or tempfile.gettempdir()
             why = f"{error.strerror} (the rows are kept there for later passes; make room, or name another place)"
             raise OSError(error.errno, why, where) from None
-
-    def _write_some(self, pieces: list[memoryview]) -> int:
-        if hasattr(os, "writev"):
-            return os.writev(self._file.fileno(), pieces)
-        return int(self._file.write(pieces[0]))
 
     def _append(self, block: _Block) -> None:
         self._blocks.append(block)
         self.rows += block.rows
         self._firsts.append(self.rows)
         self._chain = xxh3_128_digest(self._chain + block.digest)
+
+    def empty(self) -> None:
+        """Forget all rows: they will come again."""
+        self._pending, self._pending_bytes = [], 0
+        self._blocks, self._firsts, self._chain, self.rows = [], [0], b"", 0
+        self._checked.clear()
+        self._file.truncate(0)
+        self._file.seek(0)
+        self._begin(None, complete=False)
 
     def mark(self) -> Mark:
         """How far it is written; what was added before is on its way to the disk."""
@@ -270,8 +271,10 @@ class RowCache:
     def finish(self, about: dict[str, Any]) -> None:
         """No more rows will come; `about` says what they are."""
         mark = self.mark()
-        text = json.dumps({"mark": asdict(mark), "about": about}, separators=(",", ":")).encode()
-        self._write(text + len(text).to_bytes(8, "little") + xxh3_128_digest(text) + _END)
+        text = json.dumps({"mark": mark._asdict(), "about": about}, separators=(",", ":")).encode()
+        with self._writing() as grains:
+            grains.write(text + len(text).to_bytes(8, "little") + xxh3_128_digest(text) + _END)
+            grains.drain()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -381,6 +384,21 @@ class RowCache:
 
     def _block_of(self, row: int) -> int:
         return max(0, bisect_right(self._firsts, row) - 1)
+
+
+def _array_of(name: str, batch: RowBatch) -> NDArray[Any]:
+    array = batch.sparse.columns if name == "columns" and batch.sparse is not None else getattr(batch, name)
+    return np.asarray(array)
+
+
+def _starts_of(batches: Sequence[RowBatch]) -> Iterator[NDArray[np.int64]]:
+    """Where rows start in the values of all batches, and where the last one ends."""
+    end = 0
+    for batch in batches:
+        assert batch.sparse is not None
+        yield batch.sparse.starts[:-1].astype(np.int64) + end
+        end += batch.n_values
+    yield np.asarray([end])
 
 
 def _alike(one: RowBatch, other: RowBatch) -> bool:

@@ -65,9 +65,15 @@ class Source(Protocol):
         ...
 
     def learned_ahead(
-        self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]
+        self,
+        settings: dict[str, Any] | None,
+        waiting: Callable[[int, int], None],
+        keep: Callable[[RowBatch], None],
     ) -> dict[str, Any] | None:
-        """What the engine has learned of the first rows by itself, which do not come again; None if nothing."""
+        """What the engine has learned of the first rows by itself, which do not come again; None if nothing.
+
+        Where there are more passes, it gives these rows to `keep`, before it knows whether they are of use.
+        """
         ...
 
     def place(self) -> str:
@@ -226,7 +232,7 @@ class MemorySource:
         """What came from an iterator does not come again."""
         return
 
-    def learned_ahead(self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]) -> None:
+    def learned_ahead(self, *_: Any) -> None:
         """The engine does not read batches by itself."""
         return
 
@@ -309,10 +315,14 @@ class FileSource:
         return _rows_again(stream, position, rows)
 
     def learned_ahead(
-        self, settings: dict[str, Any] | None, waiting: Callable[[int, int], None]
+        self,
+        settings: dict[str, Any] | None,
+        waiting: Callable[[int, int], None],
+        keep: Callable[[RowBatch], None],
     ) -> dict[str, Any] | None:
         """Of the first file."""
-        found = self._stream.learned_ahead(settings, waiting)
+        width = self._stream.width or 0
+        found = self._stream.learned_ahead(settings, waiting, lambda raw: keep(RowBatch.of_raw(raw, raw.labels, width)))
         if found is None:
             return None
         learned, self._position = found

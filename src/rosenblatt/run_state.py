@@ -26,7 +26,7 @@ def state_of(run: Run) -> tuple[dict[str, Any], Tensors]:
     state: dict[str, Any] = {name: getattr(run, name) for name in _PLAIN}
     state["tally"] = asdict(run.tally)
     state["met"] = run.source.known()
-    state["caches"] = [None if cache is None else asdict(cache.sync()) for cache in (run.cache, run.held)]
+    state["caches"] = [None if cache is None else cache.sync()._asdict() for cache in (run.cache, run.held)]
     arrays: Tensors = {}
     for name in _ARRAYS:
         array = getattr(run, name)

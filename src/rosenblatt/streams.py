@@ -197,18 +197,27 @@ class Stream:
         self._ahead = dict(settings)
 
     def learned_ahead(
-        self, settings: Mapping[str, Any] | None, waiting: Callable[[int, int], None]
+        self,
+        settings: Mapping[str, Any] | None,
+        waiting: Callable[[int, int], None],
+        keep: Callable[[_engine.Batch], None],
     ) -> tuple[dict[str, Any], Position] | None:
         """What the engine has learned by itself, and where the rows go on; None: nothing, and all rows are to come.
 
-        It is told in between (`waiting`) how many rows were visited and how many mistakes were made.
+        It is told in between (`waiting`) how many rows were visited and how many mistakes were made, and gives (to
+        `keep`) the rows themselves if there are more passes.
         """
         ahead, self._ahead = self._ahead, None
         if ahead is None:
             return None
         assert self._ready is not None
         reader = self._ready.reader
-        while ahead == settings and not reader.wait(_PATIENCE):
+        over = ahead != settings
+        while not over:
+            over = reader.wait(0.0 if ahead["keep"] else _PATIENCE)
+            while ahead["keep"] and (kept := reader.take(0.0 if over else _PATIENCE)) is not None:
+                keep(kept)
+                waiting(*reader.so_far())
             waiting(*reader.so_far())
         learned = reader.learned() if ahead == settings else None
         if learned is not None and not learned["counts"][0]:

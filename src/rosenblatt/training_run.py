@@ -134,9 +134,11 @@ class Run:
 
     def _take_over(self) -> None:
         """Go on from what the engine has learned by itself (`head_start`), if it has."""
-        learned = self.source.learned_ahead(self.ahead, self._wait_for_engine)
+        learned = self.source.learned_ahead(self.ahead, self._wait_for_engine, self._keep)
         self.done = 0
         if learned is None:
+            if self.ahead is not None and self.cache is not None:
+                self.cache.empty()
             return
         counts = [count for count in learned["counts"] if count]
         self.done = sum(counts)
@@ -147,6 +149,11 @@ class Run:
         self.position = self.source.position()
         if growing.left_behind:
             self.left_at = (dict.fromkeys(self.position, 0), 0)
+
+    def _keep(self, batch: RowBatch) -> None:
+        """For later passes, of which there are some; the engine learns by itself of no more than two classes."""
+        assert self.cache is not None
+        self.cache.add(batch, 2)
 
     def _wait_for_engine(self, rows: int, mistakes: int) -> None:
         self.interrupts.raise_noted()
