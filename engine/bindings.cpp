@@ -52,8 +52,9 @@ struct Weights {
   Output1<double> b;                      // vectors
   std::optional<Output2<double>> w_late;  // behind the average
   std::optional<Output1<double>> b_late;
-  Output1<int64_t> visits, updates;  // problems
-  Output1<bool> active;              // problems: in, which to run; out, which could go on
+  Output1<int64_t> visits, updates;       // problems
+  Output1<bool> active;                   // problems: in, which to run; out, which could go on
+  std::optional<Output2<double>> beside;  // a copy of w: features x (vectors rounded up to 8)
 };
 
 struct Labels {
@@ -90,8 +91,12 @@ std::vector<Problem> problems_of(const Rows& rows, const Labels& labels, Weights
                               weights.b_late && weights.b_late->shape(0) == n_vectors),
           "the late sums must have the shape of the weights");
   require(labels.class_weight.shape(0) == static_cast<size_t>(labels.n_classes), "wrong number of class weights");
+  require(!weights.beside || (weights.beside->shape(0) >= static_cast<size_t>(rows.d) &&
+                              weights.beside->shape(1) >= n_vectors && weights.beside->shape(1) % 8 == 0),
+          "weights side by side must have a row for each feature, and room for a multiple of eight vectors");
   const bool joint = labels.joint && !binary;
-  if (joint) scores.resize(n_vectors);
+  const int64_t pitch = weights.beside ? static_cast<int64_t>(weights.beside->shape(1)) : 0;
+  if (joint || pitch > 0) scores.resize(std::max(n_vectors, static_cast<size_t>(pitch)));
   std::vector<Problem> problems;
   for (size_t k = 0; k < n_problems; ++k) {
     Problem p{};
@@ -102,6 +107,9 @@ std::vector<Problem> problems_of(const Rows& rows, const Labels& labels, Weights
     p.w_late = weights.w_late ? weights.w_late->data() + offset : nullptr;
     p.b_late = weights.b_late ? weights.b_late->data() + k : nullptr;
     p.stride = stride;
+    p.beside = weights.beside ? weights.beside->data() : nullptr;
+    p.pitch = pitch;
+    p.lane = static_cast<int32_t>(k);
     p.positive = binary ? int16_t{1} : static_cast<int16_t>(k);
     p.positive_weight = labels.class_weight(binary ? 1 : k);
     p.negative_weight = binary ? labels.class_weight(0) : 1.0;  // one against the rest: as scikit-learn
@@ -146,6 +154,7 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
   const Examples examples{labels.codes.data(), labels.sample_weight ? labels.sample_weight->data() : nullptr};
   schedule.subset = labels.subset ? labels.subset->data() : nullptr;
   schedule.row_count = labels.subset ? static_cast<int64_t>(labels.subset->shape(0)) : rows.n;
+  require(!weights.beside || schedule.threads <= 1, "weights side by side are changed by one thread");
   std::vector<double> scores;
   std::vector<Problem> problems = problems_of(rows, labels, weights, scores);
   std::vector<History> histories(problems.size());
@@ -511,11 +520,12 @@ NB_MODULE(_engine, m) {
       .def(
           "__init__",
           [](Weights* self, Output2<double> w, Output1<double> b, Output1<int64_t> visits, Output1<int64_t> updates,
-             Output1<bool> active, std::optional<Output2<double>> w_late, std::optional<Output1<double>> b_late) {
-            new (self) Weights{w, b, w_late, b_late, visits, updates, active};
+             Output1<bool> active, std::optional<Output2<double>> w_late, std::optional<Output1<double>> b_late,
+             std::optional<Output2<double>> beside) {
+            new (self) Weights{w, b, w_late, b_late, visits, updates, active, beside};
           },
           "w"_a, "b"_a, nb::kw_only(), "visits"_a, "updates"_a, "active"_a, "w_late"_a = nb::none(),
-          "b_late"_a = nb::none());
+          "b_late"_a = nb::none(), "beside"_a = nb::none());
 
   nb::class_<Outcome>(m, "Outcome")
       .def_ro("mistakes_per_pass", &Outcome::mistakes_per_pass)

@@ -59,6 +59,7 @@ inline void update(const View& view, const Rule& rule, Problem& problem, int32_t
                    int64_t visit) {
   const double late = static_cast<double>(visit - 1) * step;
   view.add(row, step, problem.w + vector * problem.stride);
+  if (problem.beside) view.add(row, step, problem.beside + problem.lane + vector, problem.pitch);
   if (rule.fit_intercept) problem.b[vector] += step;
   if (!problem.w_late) return;
   view.add(row, late, problem.w_late + vector * problem.stride);
@@ -76,13 +77,29 @@ ALWAYS_INLINE void compete(const Problem& problem, int64_t row, double score) {
   code = problem.positive;
 }
 
+// The squared length of a row, computed once for all problems that ask.
+template <class View>
+class Square {
+ public:
+  explicit Square(const View& view) : view_(view) {}
+  NEVER_INLINE double of(int64_t row) {
+    if (row != row_) value_ = view_.square(row_ = row);
+    return value_;
+  }
+
+ private:
+  const View& view_;
+  int64_t row_ = -1;
+  double value_ = 0;
+};
+
 // With a margin: whether a row that the tie rule calls right is right by enough. `lead` is y * score, or how far the true
 // class is above its highest rival; learning with `step` would add step * |z|^2 to it, for z = (x, 1), or x without an
-// offset. The margin asks for more than so many times that (Krauth and Mézard 1987). Not inlined: the loops without a
-// margin stay as small as they are.
+// offset. The margin asks for more than so many times that (Krauth and Mézard 1987). The square is not inlined: the loops
+// without a margin stay as small as they are.
 template <class View>
-NEVER_INLINE bool right_by_enough(const View& view, const Rule& rule, int64_t row, double lead, double step) {
-  return lead > rule.margin * (step * (view.square(row) + (rule.fit_intercept ? 1.0 : 0.0)));
+inline bool right_by_enough(Square<View>& square, const Rule& rule, int64_t row, double lead, double step) {
+  return lead > rule.margin * (step * (square.of(row) + (rule.fit_intercept ? 1.0 : 0.0)));
 }
 
 struct Settled {
@@ -94,7 +111,7 @@ struct Settled {
 // Learns from the first mistake among them; the scores behind it are then out of date.
 template <class View, class Ids>
 Settled settle(const View& view, const Examples& examples, const Rule& rule, Problem& problem, const Ids& ids,
-               int64_t i, int group, const double* score) {
+               int64_t i, int group, const double* score, Square<View>& square) {
   for (int q = 0; q < group; ++q) {
     const int64_t row = ids[i + q];
     const double y = examples.codes[row] == problem.positive ? 1.0 : -1.0;
@@ -103,7 +120,7 @@ Settled settle(const View& view, const Examples& examples, const Rule& rule, Pro
     const bool wrong = is_mistake(score[q], y, rule.tie);
     if (!wrong && !(rule.margin > 0)) continue;  // right, or a tie that this rule forgives
     const double step = rule.eta0 * y * weight(examples, row, class_weight(problem, y)), lead = y * score[q];
-    if (step == 0 || (!wrong && right_by_enough(view, rule, row, lead, y * step))) continue;
+    if (step == 0 || (!wrong && right_by_enough(square, rule, row, lead, y * step))) continue;
     problem.visits += q + 1;
     if (!rule.learn) return {q + 1, Stop::mistake};
     update(view, rule, problem, 0, row, step, problem.visits);
@@ -130,6 +147,7 @@ Stop learn_binary(const View& view, const Examples& examples, const Rule& rule, 
   constexpr int G = View::kAtOnce, kFew = G < 4 ? G : 4;
   const bool right_is_enough = !(rule.margin > 0);
   Ahead ahead(view.ahead());
+  Square<View> square(view);
   for (int64_t i = 0; i < count;) {
     if (have > count) ahead.fetch(view, examples, ids, i + G, have);
     const int64_t left = count - i;
@@ -155,7 +173,7 @@ Stop learn_binary(const View& view, const Examples& examples, const Rule& rule, 
       i += group;
       continue;
     }
-    const Settled settled = settle(view, examples, rule, problem, ids, i, group, score);
+    const Settled settled = settle(view, examples, rule, problem, ids, i, group, score, square);
     if (settled.stop != Stop::none) return settled.stop;
     i += settled.rows;
   }
@@ -176,12 +194,19 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
                  int64_t count, int64_t have) {
   constexpr int G = 4;
   Ahead ahead(view.ahead());
+  Square<View> square(view);
   const int32_t n = problem.n_vectors;
   double* score = problem.scores;
   for (int64_t i = 0; i < count; ++i) {
     if (have > count) ahead.fetch(view, examples, ids, i + 1, have);
     const int64_t row = ids[i];
     int32_t k = 0;
+    if constexpr (View::kCanBeBeside) {
+      if (problem.beside) {
+        view.dots_beside(row, problem.beside, problem.pitch, score);
+        k = n;
+      }
+    }
     for (; k + G <= n; k += G) {
       const double* w = problem.w + k * problem.stride;
       const double* group[G] = {w, w + problem.stride, w + 2 * problem.stride, w + 3 * problem.stride};
@@ -203,7 +228,7 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
     const Rival other = rival(score, n, truth, rule.tie);
     const double step = rule.eta0 * weight(examples, row, problem.class_weights[truth]);
     const double lead = score[truth] - score[other.index];
-    if (step == 0 || (!other.wins && (!(rule.margin > 0) || right_by_enough(view, rule, row, lead, 2 * step))))
+    if (step == 0 || (!other.wins && (!(rule.margin > 0) || right_by_enough(square, rule, row, lead, 2 * step))))
       continue;
     if (!rule.learn) return Stop::mistake;
     update(view, rule, problem, truth, row, step, problem.visits);
@@ -226,6 +251,7 @@ void visit_together(const View& view, const Examples& examples, const Rule& rule
                     const Ids& ids, int64_t count, int64_t have, Stop* stops) {
   const bool right_is_enough = !(rule.margin > 0);
   Ahead ahead(view.ahead());
+  Square<View> square(view);
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     if (have > count) ahead.fetch_rows(view, ids, i + 4, have);
@@ -242,7 +268,7 @@ void visit_together(const View& view, const Examples& examples, const Rule& rule
         problems[k]->visits += 4;
         continue;
       }
-      const Settled settled = settle(view, examples, rule, *problems[k], ids, i, 4, score[k]);
+      const Settled settled = settle(view, examples, rule, *problems[k], ids, i, 4, score[k], square);
       stops[k] = settled.stop;
       if (settled.rows == 4 || settled.stop != Stop::none) continue;
       const int64_t left = 4 - settled.rows;
@@ -255,10 +281,43 @@ void visit_together(const View& view, const Examples& examples, const Rule& rule
   }
 }
 
+// Problems whose vectors stand side by side: one row is scored for all of them at once, and each learns from it as it
+// would alone.
+template <class View, class Ids>
+void visit_beside(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
+                  const Ids& ids, int64_t count, int64_t have, Stop* stops) {
+  const bool right_is_enough = !(rule.margin > 0);
+  const double* w = problems[0]->beside;
+  const int64_t pitch = problems[0]->pitch;
+  double* scores = problems[0]->scores;
+  Ahead ahead(view.ahead());
+  Square<View> square(view);
+  for (int64_t i = 0; i < count; ++i) {
+    if (have > count) ahead.fetch(view, examples, ids, i + 1, have);
+    const int64_t row = ids[i];
+    view.dots_beside(row, w, pitch, scores);
+    for (int64_t k = 0; k < n; ++k) {
+      if (stops[k] != Stop::none) continue;
+      Problem& problem = *problems[k];
+      const double score = scores[problem.lane] + problem.b[0];
+      const double z = examples.codes[row] == problem.positive ? score : -score;
+      if (right_is_enough && (z > 0) & (z <= DBL_MAX)) {
+        if (problem.winners) compete(problem, row, score);
+        ++problem.visits;
+        continue;
+      }
+      stops[k] = settle(view, examples, rule, problem, ids, i, 1, &score, square).stop;
+    }
+  }
+}
+
 template <class View, class Ids>
 void visit_all(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
                const Ids& ids, int64_t count, int64_t have, Stop* stops) {
   int64_t k = 0;
+  if constexpr (View::kCanBeBeside) {
+    if (problems[0]->beside) return visit_beside(view, examples, rule, problems, n, ids, count, have, stops);
+  }
   if constexpr (View::kProblemsAtOnce > 1) {
     constexpr int P = View::kProblemsAtOnce;
     for (; k + P <= n; k += P, have = count) {

@@ -44,10 +44,13 @@ struct EightLanesInHalves {
   static EightLanesInHalves load(const float* p) {
     return {_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
   }
+  static EightLanesInHalves all(double x) { return {_mm256_set1_pd(x), _mm256_set1_pd(x)}; }
   void add_product(const EightLanesInHalves& x, const EightLanesInHalves& w) {
     a = _mm256_add_pd(a, _mm256_mul_pd(x.a, w.a));
     b = _mm256_add_pd(b, _mm256_mul_pd(x.b, w.b));
   }
+  void add(const EightLanesInHalves& x) { a = _mm256_add_pd(a, x.a), b = _mm256_add_pd(b, x.b); }
+  void store(double* p) const { _mm256_storeu_pd(p, a), _mm256_storeu_pd(p + 4, b); }
   __m256d fours() const { return _mm256_add_pd(a, b); }
 };
 
@@ -57,7 +60,10 @@ struct EightLanes {
   __m512d a = _mm512_setzero_pd();
   static EightLanes load(const double* p) { return {_mm512_loadu_pd(p)}; }
   static EightLanes load(const float* p) { return {_mm512_cvtps_pd(_mm256_loadu_ps(p))}; }
+  static EightLanes all(double x) { return {_mm512_set1_pd(x)}; }
   void add_product(const EightLanes& x, const EightLanes& w) { a = _mm512_add_pd(a, _mm512_mul_pd(x.a, w.a)); }
+  void add(const EightLanes& x) { a = _mm512_add_pd(a, x.a); }
+  void store(double* p) const { _mm512_storeu_pd(p, a); }
   __m256d fours() const { return _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1)); }
 };
 #else
@@ -126,6 +132,9 @@ struct FourLanes {
     a = _mm_add_pd(a, _mm_mul_pd(x.a, w.a));
     b = _mm_add_pd(b, _mm_mul_pd(x.b, w.b));
   }
+  static FourLanes all(double x) { return {_mm_set1_pd(x), _mm_set1_pd(x)}; }
+  void add(const FourLanes& x) { a = _mm_add_pd(a, x.a), b = _mm_add_pd(b, x.b); }
+  void store(double* p) const { _mm_storeu_pd(p, a), _mm_storeu_pd(p + 2, b); }
   __m128d twos() const { return _mm_add_pd(a, b); }
 };
 
@@ -138,6 +147,9 @@ struct EightLanesInHalves {
     low.add_product(x.low, w.low);
     high.add_product(x.high, w.high);
   }
+  static EightLanesInHalves all(double x) { return {FourLanes::all(x), FourLanes::all(x)}; }
+  void add(const EightLanesInHalves& x) { low.add(x.low), high.add(x.high); }
+  void store(double* p) const { low.store(p), high.store(p + 4); }
   __m128d twos() const { return _mm_add_pd(_mm_add_pd(low.a, high.a), _mm_add_pd(low.b, high.b)); }
 };
 using EightLanes = EightLanesInHalves;
@@ -160,8 +172,19 @@ struct PlainLanes {
     for (int j = 0; j < N; ++j) x.lane[j] = static_cast<double>(p[j]);
     return x;
   }
+  static PlainLanes all(double x) {
+    PlainLanes same;
+    for (double& one : same.lane) one = x;
+    return same;
+  }
   void add_product(const PlainLanes& x, const PlainLanes& w) {
     for (int j = 0; j < N; ++j) lane[j] = lane[j] + x.lane[j] * w.lane[j];
+  }
+  void add(const PlainLanes& x) {
+    for (int j = 0; j < N; ++j) lane[j] = lane[j] + x.lane[j];
+  }
+  void store(double* p) const {
+    for (int j = 0; j < N; ++j) p[j] = lane[j];
   }
 };
 using FourLanes = PlainLanes<4>;

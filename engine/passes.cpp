@@ -34,10 +34,10 @@ int64_t mean_row_length(const Rows& rows) {
 
 // How many rows to give to a problem at a time. With several problems in one sweep these rows should stay in the first
 // cache while each problem takes its turn, so that the memory is read once for all of them.
-int64_t rows_per_turn(const Rows& rows, int64_t vectors, bool as_stored) {
+int64_t rows_per_turn(const Rows& rows, int64_t vectors, bool as_stored, bool beside) {
   const int64_t length = std::max<int64_t>(1, mean_row_length(rows));
   const int64_t bytes = length * (rows.values == Values::float32 ? 4 : 8);
-  const int64_t fitting = vectors > 1 ? (24000 / bytes + 7) / 8 * 8 : as_stored ? 16384 : 1024;
+  const int64_t fitting = vectors > 1 && !beside ? (24000 / bytes + 7) / 8 * 8 : as_stored ? 16384 : 1024;
   const int64_t prompt = 4000000 / (length * vectors);  // so that Ctrl-C is answered soon
   return std::max<int64_t>(4, std::min(fitting, prompt));
 }
@@ -62,7 +62,8 @@ class Sweep {
     int64_t vectors = 0;
     for (const Member& m : members_) vectors += m.problem->n_vectors;
     const bool as_stored = !schedule_.shuffle && !schedule_.subset;
-    const int64_t turn = rows_per_turn(rows_, vectors, as_stored);
+    const bool beside = members_[0].problem->beside && rows_.index_type != Indices::none;
+    const int64_t turn = rows_per_turn(rows_, vectors, as_stored, beside);
     std::vector<int64_t> ids(as_stored ? 0 : static_cast<size_t>(turn + kLookAhead));
     for (int64_t pass = 0; pass < schedule_.max_passes && begin_pass(); ++pass) {
       Order order(schedule_, schedule_.first_pass + pass);

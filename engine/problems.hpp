@@ -52,10 +52,16 @@ struct Problem {
   double* w_late;  // sum of (visits before the update) * step * x, or null: behind the average, see update()
   double* b_late;
   int64_t stride;
+  // Or null: a copy of w for sparse rows, the numbers of all problems' vectors at a column side by side, a multiple of
+  // eight of them (pitch). A row then finds what it needs in a few cache lines for each column, not in one for each
+  // vector. The first vector of this problem is at `lane`.
+  double* beside;
+  int64_t pitch;
+  int32_t lane;
   int16_t positive;                         // binary: the class code that counts as +1
   double positive_weight, negative_weight;  // class weights
   const double* class_weights;              // joint: a weight for each class
-  double* scores;                           // joint: room for a score of each class
+  double* scores;                           // joint: room for a score of each class; beside: for `pitch` of them
   int64_t visits, updates, mistakes;        // mistakes: of this pass
   int64_t wrong;                            // of this pass: the mistakes that are not right by too little, but wrong
   double loss;                              // of this pass: sum of max(0, -y * score), note 003 eq. 3

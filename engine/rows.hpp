@@ -6,7 +6,8 @@
 //                 measure<N>(id, w, ...)     w . x and x . x of N rows
 //                 square(id)                 x . x of a row
 //                 each(id, f)                f(column, value) of what is stored of a row
-//                 add(id, step, w)           w += step * x[id]
+//                 add(id, step, w, pitch)    w += step * x[id], the numbers of w being `pitch` apart
+//                 dots_beside(id, w, ...)    the products with many vectors that stand side by side (sparse only)
 //                 fetch(id), ahead()         row id will be needed soon; how many rows ahead to say so
 //                 announce(id)               row id will be fetched soon
 // Sums are float64 for float32 rows too; the order of summation is fixed (dense: lanes.hpp; sparse: four lanes, below).
@@ -47,6 +48,7 @@ struct Listed {
 template <class T, class Sum, int G>
 struct Dense {
   static constexpr int kAtOnce = G, kProblemsAtOnce = kTogether;
+  static constexpr bool kCanBeBeside = false;
   static constexpr int64_t kLanes = Sum::kLanes, kSize = sizeof(T);
   const T *x, *tail;
   int64_t d, padded, safe;
@@ -183,6 +185,10 @@ struct Dense {
     const T* p = row(id);
     for (int64_t j = 0; j < d; ++j) w[j] += step * static_cast<double>(p[j]);
   }
+  void add(int64_t id, double step, double* w, int64_t pitch) const {
+    const T* p = row(id);
+    for (int64_t j = 0; j < d; ++j) w[j * pitch] += step * static_cast<double>(p[j]);
+  }
 
   int64_t ahead() const {  // about 20 kB: far enough to hide the memory's latency, near enough to stay in the cache
     const int64_t rows = 20000 / (d * kSize + 1);
@@ -201,6 +207,7 @@ struct Dense {
 template <class T, class I>
 struct Sparse {
   static constexpr int kAtOnce = 1, kProblemsAtOnce = 1;  // rows differ in length; nothing to share between them
+  static constexpr bool kCanBeBeside = true;
   const T* data;
   const I *columns, *starts;
 
@@ -228,6 +235,31 @@ struct Sparse {
   }
   double dot(int64_t id, const double* w) const {
     return sum(id, [&](I k) { return w[columns[k]]; });
+  }
+
+  // out[v] = w[v] . x[id] for `pitch` vectors side by side, eight at a time, each in the order of `sum`.
+  void dots_beside(int64_t id, const double* w, int64_t pitch, double* out) const {
+    const I end = starts[id + 1];
+    for (int64_t v = 0; v < pitch; v += EightLanes::kLanes) {
+      EightLanes a0, a1, a2, a3;
+      auto add = [&](EightLanes& a, I k) {
+        a.add_product(EightLanes::load(w + columns[k] * pitch + v), EightLanes::all(static_cast<double>(data[k])));
+      };
+      I k = starts[id];
+      for (; end - k >= 4; k += 4) {
+        add(a0, k);
+        add(a1, k + 1);
+        add(a2, k + 2);
+        add(a3, k + 3);
+      }
+      if (end - k > 0) add(a0, k);
+      if (end - k > 1) add(a1, k + 1);
+      if (end - k > 2) add(a2, k + 2);
+      a0.add(a2);
+      a1.add(a3);
+      a0.add(a1);
+      a0.store(out + v);
+    }
   }
   double square(int64_t id) const {
     return sum(id, [&](I k) { return static_cast<double>(data[k]); });
@@ -258,6 +290,9 @@ struct Sparse {
 
   void add(int64_t id, double step, double* w) const {
     for (I k = starts[id]; k < starts[id + 1]; ++k) w[columns[k]] += step * static_cast<double>(data[k]);
+  }
+  void add(int64_t id, double step, double* w, int64_t pitch) const {
+    for (I k = starts[id]; k < starts[id + 1]; ++k) w[columns[k] * pitch] += step * static_cast<double>(data[k]);
   }
 
   int64_t ahead() const { return 16; }

@@ -59,6 +59,7 @@ class Weights:
         active: NDArray[np.bool_],
         w_late: NDArray[np.float64] | None = None,
         b_late: NDArray[np.float64] | None = None,
+        beside: NDArray[np.float64] | None = None,
     ) -> None: ...
 
 class Outcome:

@@ -24,7 +24,9 @@ from rosenblatt.progress import PassProgress
 from rosenblatt.voting import Places, Votes
 
 Readout = Literal["last", "average", "vote"]
-_LANES = 8  # the engine reads weights in groups of eight columns
+_LANES = 8  # the engine reads weights in groups of eight columns, or of eight vectors
+MANY = 3  # vectors from which on sparse rows are scored faster by a copy of them that stand side by side
+_TURNED = 1 << 12  # columns turned at once: as many as stay in a cache
 
 
 class Choices(NamedTuple):
@@ -119,11 +121,13 @@ class Learner:
         self.votes = Votes(self.n_problems) if readout == "vote" else None
         self.first_weights = self.weights.copy() if readout == "vote" else None
         self.first_intercepts = self.intercepts.copy() if readout == "vote" else None
+        self.at_zero = True  # nothing was learned, and there was no first guess
 
     def start_from(self, coef: FloatArray, intercept: FloatArray) -> None:
         """Take a first guess (note 003)."""
         self.weights[:, : self.n_features] = coef
         self.intercepts[:] = intercept
+        self.at_zero = False
         if self.readout == "vote":
             self.first_weights, self.first_intercepts = self.weights.copy(), self.intercepts.copy()
 
@@ -163,7 +167,20 @@ class Learner:
         with np.errstate(over="ignore", invalid="ignore"):
             return all(bool(np.isfinite(part).all()) for part in self.predictors())
 
-    def engine_weights(self, active: NDArray[np.bool_]) -> _engine.Weights:
+    def side_by_side(self, columns: int = 0) -> FloatArray:
+        """A copy of the weights in which all vectors' numbers at a feature stand side by side, for sparse rows.
+
+        There is room for so many columns. The engine learns in both if it is given both (`engine_weights`).
+        """
+        width = self.weights.shape[1]
+        copy = aligned_zeros((max(width, columns), -(-self.n_vectors // _LANES) * _LANES))
+        if self.visits.any() or not self.at_zero:
+            for first in range(0, width, _TURNED):
+                part = slice(first, min(first + _TURNED, width))
+                copy[part, : self.n_vectors] = self.weights[:, part].T
+        return copy
+
+    def engine_weights(self, active: NDArray[np.bool_], beside: FloatArray | None = None) -> _engine.Weights:
         """The arrays that the engine changes in place."""
         return _engine.Weights(
             self.weights,
@@ -173,6 +190,7 @@ class Learner:
             active=active,
             w_late=self.late_weights,
             b_late=self.late_intercepts,
+            beside=beside,
         )
 
     def scores(self, rows: Rows, tie: str, fit_intercept: bool) -> FloatArray:
@@ -237,6 +255,7 @@ class Learner:
         """The reverse of `to_arrays`."""
         joint = n_classes > 2 and len(arrays["visits"]) == 1
         learner = cls(n_classes, n_features, joint=joint, readout=readout)
+        learner.at_zero = False
         for name in (*cls._ARRAYS, "first_weights", "first_intercepts"):
             if getattr(learner, name) is not None:
                 getattr(learner, name)[...] = arrays[name]
@@ -352,6 +371,15 @@ class _Run:
         self.places = Places()
         self.interrupts = Interrupts()
         self.progress = PassProgress(choices.max_iter, lambda: int(learner.updates.sum())) if choices.verbose else None
+        self.beside = learner.side_by_side() if self._worth_a_copy() else None
+
+    def _worth_a_copy(self) -> bool:
+        """Whether the rows are sparse, the vectors many, and there is more to score than to copy."""
+        learner, choices, rows = self.learner, self.choices, self.examples.rows
+        if rows.sparse is None or learner.n_vectors < MANY or choices.threads > 1 or choices.restart:
+            return False
+        numbers = int(rows.sparse.indptr[-1]) * choices.max_iter
+        return numbers >= learner.n_features or (learner.at_zero and not learner.visits.any())
 
     def go(self, max_passes: int) -> None:
         """Up to so many passes more."""
@@ -366,7 +394,7 @@ class _Run:
                 first_pass=self.choices.first_pass + self.passes,
                 threads=self.choices.threads,
             ),
-            self.learner.engine_weights(self.active),
+            self.learner.engine_weights(self.active, self.beside),
             keep_log=self.learner.votes is not None or self.log is not None,
             progress=self.tick,
         )

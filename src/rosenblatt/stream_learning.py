@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.learning import Choices, Learner, Readout, aligned_zeros
+from rosenblatt.learning import MANY, Choices, Learner, Readout, aligned_zeros
 from rosenblatt.row_batches import RowBatch
 
 NEVER = np.iinfo(np.int64).max
@@ -183,8 +183,12 @@ def _ordered(array: NDArray[Any], places: IntArray) -> NDArray[Any]:
 class Lesson:
     """One pass: batch after batch through the engine, with what the engine needs kept from batch to batch.
 
-    ``active`` are the problems that take part; without it, those that a growing learner has awake.
+    ``active`` are the problems that take part; without it, those that a growing learner has awake. Between two batches
+    nobody but this lesson may change the weights.
     """
+
+    _n_beside = 0
+    _beside: FloatArray | None = None  # a copy of the weights: see `Learner.side_by_side`
 
     def __init__(
         self,
@@ -195,7 +199,7 @@ class Lesson:
         active: NDArray[np.bool_] | None = None,
     ) -> None:
         self.learner, self.choices, self.class_weight = learner, choices, class_weight
-        self._active = active
+        self.only = active
         self._rule = choices.rule()
         self._schedule = _engine.Schedule(max_passes=1, threads=choices.threads)
         self.grown()
@@ -205,12 +209,22 @@ class Lesson:
         learner = self.learner
         self._weight = np.ones(learner.n_classes) if self.class_weight is None else self.class_weight
         self._run = np.zeros(learner.n_problems, np.bool_)
-        self._weights = learner.engine_weights(self._run)
+        if self._beside is not None and (
+            learner.n_vectors != self._n_beside or len(self._beside) < learner.weights.shape[1]
+        ):
+            self._beside = None
+        self._weights = learner.engine_weights(self._run, self._beside)
+
+    def _stand_side_by_side(self) -> None:
+        """From now on, with room for features to come."""
+        learner = self.learner
+        self._beside, self._n_beside = learner.side_by_side(learner.weights.shape[1] * 3 // 2), learner.n_vectors
+        self._weights = learner.engine_weights(self._run, self._beside)
 
     def active(self) -> NDArray[np.bool_]:
         """The problems that take part and have updates left."""
-        if self._active is not None:
-            active = self._active
+        if self.only is not None:
+            active = self.only
         else:
             assert isinstance(self.learner, GrowingLearner)
             active = self.learner.awake()
@@ -229,6 +243,9 @@ class Lesson:
         """Learn from a batch, or from the rows of `subset` in their order."""
         learner = self.learner
         self._run[:] = self.active()
+        many = learner.n_vectors if learner.joint else int(np.count_nonzero(self._run))
+        if self._beside is None and batch.sparse is not None and many >= MANY:
+            self._stand_side_by_side()
         labels = _engine.Labels(
             codes,
             n_classes=learner.n_classes,

@@ -90,6 +90,7 @@ class Run:
         self.whole = True  # False in the middle of a batch
         self.interrupts = Interrupts()
         self._shuffle: Shuffle | None = None
+        self._lesson: Lesson | None = None  # of passes over the cache
         self.after_batch: Callable[[int], None] | None = None
         self._progress = progress
         self._ticked = self._pass_began = time.monotonic()
@@ -354,7 +355,8 @@ class Run:
         self._begin_clock()
         if not self.done:
             self.begin = learner.updates.copy()
-        lesson = Lesson(learner, self.choices, self.class_weight, active=active)
+        lesson = self._lesson = self._lesson or Lesson(learner, self.choices, self.class_weight)
+        lesson.only = active
         first_pass = self.pass_ == 0
         for piece in self._pieces(learner):
             self.interrupts.raise_noted()
