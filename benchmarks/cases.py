@@ -135,6 +135,10 @@ def _mnist(divisor: int) -> Data:
     return made.mnist(60_000 // divisor)
 
 
+def _letters(divisor: int) -> Data:
+    return made.letters(divisor)
+
+
 def _accuracies(ours: Any, peer: Any, data: Data) -> str:
     """Of both on rows held out: near each other only, for on noisy data the last mistakes decide much."""
     a, b = (model.score(data.X_test, data.y_test) for model in (ours, peer))
@@ -325,6 +329,8 @@ CASES: list[Case] = [
     fit("sparse-clean", _sparse_clean, True, 2.5),
     fit("sparse-float64", _sparse64, False, None),
     fit("sparse-float64", _sparse64, True, None),
+    fit("newsgroups", _letters, False, None),
+    fit("newsgroups", _letters, True, None),
     fit("mnist", _mnist, False, 8.0),
     fit("mnist", _mnist, True, 8.0),
     traced("mnist", _mnist, False, 2.0),

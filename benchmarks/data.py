@@ -81,6 +81,19 @@ def mnist(n: int) -> Data:
     return Data(X[:n] / scale, y[:n].astype(np.int64), X_test / scale, y_test.astype(np.int64))
 
 
+@lru_cache(maxsize=1)
+def letters(divisor: int) -> Data:
+    """Letters to 20 newsgroups, every divisor-th: tf-idf of words seen twice, CSR, 20 classes; later ones held out."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    (texts, groups), (texts_test, groups_test) = (real_data.newsgroup_texts(part=part) for part in ("train", "test"))
+    order = np.random.default_rng(0).permutation(len(texts))[::divisor].tolist()
+    words = TfidfVectorizer(min_df=2)
+    X, X_test = words.fit_transform([texts[i] for i in order]), words.transform(texts_test)
+    names, y = np.unique([groups[i] for i in order], return_inverse=True)
+    return Data(X, y.astype(np.int64), X_test, np.searchsorted(names, groups_test).astype(np.int64))
+
+
 # Real data with labels -1 and +1: every divisor-th row ----------------------------------------------------------------
 
 

@@ -168,6 +168,25 @@ def test_every_instruction_set_gives_the_bits_of_the_baseline(instruction_set, m
         assert bits(*run(view(X, storage), codes, d, **options)) == want, (d, shuffle)
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("kind", [(3, False), (8, False), (9, False), (20, False), (5, True), (17, True)])
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_vectors_side_by_side_learn_what_they_learn_alone(instruction_set, margin, kind, storage):
+    n_classes, joint = kind
+    for d, tie, more in product((1, 7, 33), TIES, ({}, {"shuffle": True}, {"max_updates": 9}, {"restart": True})):
+        X, codes = rough(37, d, d, n_classes)
+        options = {"n_classes": n_classes, "joint": joint, "margin": margin, "tie": tie} | more
+        outcome, want = run(view(X, storage), codes, d, **options)
+        pitch = -(-n_classes // 8) * 8
+        beside = np.zeros((d + 2, pitch))
+        arrays = zero_weights(d, n_classes, joint, beside=beside)
+        assert bits(*run(view(X, storage), codes, d, weights=arrays, **options))[1:] == bits(outcome, want)[1:]
+        for name, array in want.items():
+            assert arrays[name].tobytes() == array.tobytes(), (name, d, tie, more)
+        assert (beside[:d, :n_classes] == want["w"][:, :d].T).all() and not beside[d:].any()
+        assert not beside[:, n_classes:].any()
+
+
 @pytest.mark.parametrize("n", [*range(1, 20)])
 def test_every_number_of_rows_gives_the_bits_of_the_baseline(instruction_set, n):
     for d, dtype, tie, margin in product([1, 3, 9, 33, 65], ["float32", "float64"], TIES, [0.0, 0.3]):
@@ -351,18 +370,25 @@ WRONG_RUNS = {
     "active": ({"active": np.ones(3, bool)}, "number of counters"),
     "narrow late sums": ({"w_late": np.zeros((1, 16))}, "shape of the weights"),
     "late intercepts": ({"b_late": np.zeros(2)}, "shape of the weights"),
+    "few features side by side": ({"beside": np.zeros((1, 8))}, "side by side must have a row for each feature"),
+    "few vectors side by side": ({"beside": np.zeros((2, 4))}, "side by side must have .* a multiple of eight"),
 }
 
 
 @pytest.mark.parametrize("fault", WRONG_RUNS)
 def test_wrong_arguments_of_a_run_are_refused(fault):
     changes, message = WRONG_RUNS[fault]
-    arrays = zero_weights(2)
+    arrays = zero_weights(2, beside=None)
     arrays |= {name: value for name, value in changes.items() if name in arrays}
     more = {name: value for name, value in changes.items() if name not in arrays}
     codes = more.pop("codes", [0, 1, 0])
     with pytest.raises(ValueError, match=message):
         run(view(np.ones((3, 2))), codes, 2, weights=arrays, **more)
+
+
+def test_weights_side_by_side_are_for_one_thread():
+    with pytest.raises(ValueError, match="changed by one thread"):
+        run(view(np.ones((3, 2))), [0, 1, 0], 2, weights=zero_weights(2, beside=np.zeros((2, 8))), threads=2)
 
 
 def test_other_wrong_arguments_are_refused():
@@ -432,7 +458,8 @@ for name, n, d, dtype in product(_engine.instruction_sets(), (1, 2, 3, 5, 9), (1
                 _engine.Schedule(max_passes=2, shuffle=shuffle),
                 _engine.Weights(weights[0], at_the_edge(np.zeros(vectors)), w_late=weights[1],
                                 b_late=at_the_edge(np.zeros(vectors)), visits=np.zeros(problems, np.int64),
-                                updates=np.zeros(problems, np.int64), active=np.ones(problems, bool)),
+                                updates=np.zeros(problems, np.int64), active=np.ones(problems, bool),
+                                beside=at_the_edge(np.zeros((d, 8))) if vectors > 1 else None),
             )
         _engine.first_not_finite(at_the_edge(X))
 """

@@ -19,7 +19,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
-from rosenblatt import model_file
+from rosenblatt import model_file, packed_weights
 from rosenblatt.errors import InputError, ModelFileError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -174,6 +174,85 @@ def test_saving_twice_gives_the_same_bytes(tmp_path):
     rb.save(model, tmp_path / "one")
     rb.save(rb.load_model(tmp_path / "one"), str(tmp_path / "two"))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def wide_model(estimator=rb.AveragedPerceptron, d=5000, **more):
+    """A model that has learned of few of many features, as of hashed words."""
+    rng = np.random.default_rng(0)
+    rows = sp.random_array((90, d), density=0.001, rng=rng, format="csr")
+    return fitted(estimator, np.arange(90) % 3, rows, **more), rows
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_features_that_nothing_was_learned_of_take_no_room(estimator, tmp_path):
+    model, rows = wide_model(estimator)
+    assert_same(model, save_and_load(model, tmp_path), rows)
+    kept = tensors_of((tmp_path / "model.safetensors").read_bytes())
+    assert kept["weights"].shape == (3, len(kept["columns"])) and len(kept["columns"]) <= rows.nnz
+    assert kept["columns"].tolist() == np.flatnonzero((model._learner.weights != 0).any(axis=0)).tolist()
+    assert (tmp_path / "model.safetensors").stat().st_size < 200_000 < model._learner.weights.nbytes * 2
+
+
+def test_a_zero_with_a_sign_is_kept(tmp_path):
+    model, _ = wide_model()
+    untouched = int(np.flatnonzero((model._learner.weights == 0).all(axis=0))[7])
+    model._learner.weights[1, untouched] = -0.0
+    assert np.signbit(save_and_load(model, tmp_path)._learner.weights[1, untouched])
+
+
+def test_weights_that_are_mostly_there_are_kept_whole(tmp_path):
+    rng = np.random.default_rng(0)
+    model = fitted(rb.Perceptron, np.arange(30) % 3, rng.normal(size=(30, 2000)))
+    assert_same(model, save_and_load(model, tmp_path), rng.normal(size=(5, 2000)))
+    assert "columns" not in tensors_of((tmp_path / "model.safetensors").read_bytes())
+
+
+def test_a_small_file_does_not_stand_for_a_large_model(tmp_path, monkeypatch):
+    model, rows = wide_model()
+    rb.save(model, tmp_path / "packed")
+    monkeypatch.setattr(packed_weights, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(packed_weights, "_MOST_TIMES", 2)
+    assert_same(model, save_and_load(model, tmp_path), rows)
+    assert "columns" not in tensors_of((tmp_path / "model.safetensors").read_bytes())
+    with pytest.raises(ModelFileError, match="times as large as in the file"):
+        rb.load_model(tmp_path / "packed")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda columns: columns[::-1].copy(), "columns is not a list of features in order"),
+        (lambda columns: columns - columns[0] - 1, "columns is not a list of features in order"),
+        (lambda columns: columns + 5000, "columns is not a list of features in order"),
+        (lambda columns: np.concatenate([columns[:1], columns[:-1]]), "columns is not a list of features in order"),
+        (lambda columns: columns[:-1].copy(), "expected a column for each of the"),
+        (lambda columns: columns.astype(np.int32), "columns is not a list of numbers"),
+        (lambda columns: columns[np.newaxis], "columns is not a list of numbers"),
+        (lambda columns: columns[:0].copy(), "expected a column for each of the 0 columns"),
+    ],
+)
+def test_forged_columns_are_refused(change, message, tmp_path):
+    rb.save(wide_model()[0], tmp_path / "model")
+    content = (tmp_path / "model").read_bytes()
+    (tmp_path / "forged").write_bytes(
+        forged(content, lambda _, tensors: tensors.update(columns=change(tensors["columns"])))
+    )
+    with pytest.raises(ModelFileError, match=message):
+        rb.load_model(tmp_path / "forged")
+
+
+@pytest.mark.parametrize("features", [1 << 40, 1 << 62, 0, -8])
+def test_a_forged_number_of_features_takes_no_memory(features, tmp_path):
+    rb.save(wide_model()[0], tmp_path / "model")
+    content = (tmp_path / "model").read_bytes()
+    (tmp_path / "forged").write_bytes(forged(content, put("n_features_in_", features)))
+    with pytest.raises(ModelFileError):
+        rb.load_model(tmp_path / "forged")
+
+
+def test_columns_without_weights_are_refused():
+    with pytest.raises(ModelFileError, match="columns and no weights"):
+        packed_weights.unpack({"n_features_in_": 4}, {"columns": np.zeros(1, np.int64)})
 
 
 def test_a_loaded_model_does_not_need_its_file(tmp_path):

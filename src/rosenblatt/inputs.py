@@ -113,10 +113,15 @@ class Rows:
     def products(self, vectors: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of ``X @ vectors.T`` in float64, without converting all rows at once."""
         n, d = self.shape
-        step = max(1, min(n, (1 << 22) // max(d, len(vectors), 1)))
+        width = d if self.sparse is None else int(self.sparse.indptr[-1]) // max(1, n)  # numbers of a row, as stored
+        step = max(1, min(n, (1 << 22) // max(width, len(vectors), 1)))
         for first in range(0, n, step):
             rows = slice(first, min(first + step, n))
-            yield rows, np.asarray(self.block(rows).astype(np.float64, copy=False) @ vectors.T)
+            block = self.block(rows).astype(np.float64, copy=False)
+            if self.sparse is None:
+                yield rows, np.asarray(block @ vectors.T)
+            else:  # scipy would copy the turned vectors for each block
+                yield rows, np.stack([block @ vector for vector in vectors], axis=1)
 
     def block(self, rows: slice) -> Any:
         """Some rows in a stretch, dense or sparse as they are stored."""

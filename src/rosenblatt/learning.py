@@ -26,6 +26,7 @@ from rosenblatt.voting import Places, Votes
 Readout = Literal["last", "average", "vote"]
 _LANES = 8  # the engine reads weights in groups of eight columns, or of eight vectors
 MANY = 3  # vectors from which on sparse rows are scored faster by a copy of them that stand side by side
+_ENOUGH_THREADS = 4  # with as many, each has its own vectors: the copy is for one thread, which is as fast as three
 _TURNED = 1 << 12  # columns turned at once: as many as stay in a cache
 
 
@@ -136,6 +137,13 @@ class Learner:
         """The vectors that predict: the last ones or their averages. A vote has no such vector; it gives the last."""
         vectors, _, divisors = self.predictors()
         return vectors / divisors[:, np.newaxis]
+
+    def vector(self, k: int) -> FloatArray:
+        """One of them."""
+        last, visits = self.weights[k, : self.n_features], int(self.visits[0 if self.joint else k])
+        if self.late_weights is None or not visits:
+            return last
+        return np.asarray((visits * last - self.late_weights[k, : self.n_features]) / visits)
 
     @property
     def intercept(self) -> FloatArray:
@@ -376,7 +384,7 @@ class _Run:
     def _worth_a_copy(self) -> bool:
         """Whether the rows are sparse, the vectors many, and there is more to score than to copy."""
         learner, choices, rows = self.learner, self.choices, self.examples.rows
-        if rows.sparse is None or learner.n_vectors < MANY or choices.threads > 1 or choices.restart:
+        if rows.sparse is None or learner.n_vectors < MANY or choices.threads >= _ENOUGH_THREADS or choices.restart:
             return False
         numbers = int(rows.sparse.indptr[-1]) * choices.max_iter
         return numbers >= learner.n_features or (learner.at_zero and not learner.visits.any())
@@ -392,7 +400,7 @@ class _Run:
                 shuffle=self.choices.shuffle,
                 seed=self.choices.seed,
                 first_pass=self.choices.first_pass + self.passes,
-                threads=self.choices.threads,
+                threads=self.choices.threads if self.beside is None else 1,
             ),
             self.learner.engine_weights(self.active, self.beside),
             keep_log=self.learner.votes is not None or self.log is not None,

@@ -74,7 +74,8 @@ _MORE_TENSORS = {
 _DENSE_SUPPORT = {"support"}
 _SPARSE_SUPPORT = {"support_values", "support_columns", "support_starts"}
 _FLOATS, _INDICES = (np.float32, np.float64), (np.int32, np.int64)
-_LANES = 8  # weights are padded to a multiple of eight columns
+LANES = 8  # weights are padded to a multiple of eight columns
+WIDE = ("weights", "late_weights", "first_weights")  # arrays with a column for each feature
 _MAX_LABELS = 1 << 26  # characters of all string classes, each as wide as the widest
 _MAX_CLASSES = (1 << 15) - 1
 _MAX_COUNT = 1 << 62
@@ -181,7 +182,7 @@ def _check_margins(state: dict[str, Any], arrays: Tensors) -> dict[str, Any]:
     found = SimpleNamespace(classes_=classes, n_features_in_=state["n_features_in_"], _keep_certificates=lambda each: 0)
     _restore_margins(found, state, arrays)
     k, d = found.coef_.shape
-    weights = np.zeros((k, -(-d // _LANES) * _LANES))
+    weights = np.zeros((k, -(-d // LANES) * LANES))
     weights[:, :d] = found.coef_
     nothing = np.zeros(k, np.int64)
     vectors = {"weights": weights, "intercepts": found.intercept_, "visits": nothing, "updates": nothing.copy()}
@@ -394,8 +395,8 @@ def _check_tensors(tensors: Tensors, n_classes: int, d: int, *, joint: bool, rea
     _require_names(tensors, expected)
     n_vectors = 1 if n_classes == 2 else n_classes
     n_problems = 1 if joint else n_vectors
-    for name in sorted(expected & {"weights", "late_weights", "first_weights"}):
-        array = _checked(tensors, name, (n_vectors, -(-d // _LANES) * _LANES), np.float64)
+    for name in sorted(expected & set(WIDE)):
+        array = _checked(tensors, name, (n_vectors, -(-d // LANES) * LANES), np.float64)
         require(d >= 1 and not array[:, d:].any(), f"{name} is not zero beyond the last feature")
     for name in sorted(expected & {"intercepts", "late_intercepts", "first_intercepts"}):
         _checked(tensors, name, (n_vectors,), np.float64)
@@ -406,9 +407,10 @@ def _check_tensors(tensors: Tensors, n_classes: int, d: int, *, joint: bool, rea
     visits = tensors["visits"]
     require((tensors["updates"] <= visits).all(), "it has more updates than visits")
     if readout == "average":
+        of_vectors = np.broadcast_to(visits, n_vectors)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = visits[:, np.newaxis] * tensors["weights"] - tensors["late_weights"]
-        require(np.isfinite(sums).all(), "the average of its weights is NaN or infinite")
+            for n, last, late in zip(of_vectors, tensors["weights"], tensors["late_weights"], strict=True):
+                require(np.isfinite(n * last - late).all(), "the average of its weights is NaN or infinite")
     if readout == "vote":
         _check_mistakes(tensors, n_classes, _check_support(tensors, d), joint=joint)
 

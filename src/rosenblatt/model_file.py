@@ -39,6 +39,7 @@ from rosenblatt.model_checks import (
     require,
     short,
 )
+from rosenblatt.packed_weights import pack, unpack
 
 FORMAT_VERSION = 1
 
@@ -81,6 +82,7 @@ def save(model: Any, path: Path) -> None:
             f"this {state['estimator']} does not fit together ({str(error).removesuffix(REMEDY)}). "
             "Was a parameter or an attribute changed after fit? Fit it again, or change it back"
         ) from None
+    tensors = pack(tensors)
     text = canonical(state | {"sha256": digest(state, tensors)})
     if len(json.dumps(text)) > _MAX_HEADER - (1 << 16):
         raise InputError(
@@ -117,7 +119,7 @@ def read_with(build: Callable[[dict[str, Any], Tensors], Any], path: Path) -> An
         state = _parse(text)
         checksum = state.pop("sha256")
         require(digest(state, tensors) == checksum, "its contents do not have the checksum that it states")
-        return build(state, tensors)
+        return build(state, unpack(state, tensors))
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 

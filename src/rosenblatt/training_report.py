@@ -85,12 +85,16 @@ def largest_weights(learner: Learner, labels: list[Any], names: Any) -> list[dic
     """The features that weigh most, with their names."""
     if learner.votes is not None:
         return []
-    coef = learner.coef
+    sizes, places = [], []
+    for vector in range(learner.n_vectors):  # one at a time: memory that is new costs more than the look at it
+        weights = learner.vector(vector)
+        for column in _largest(np.abs(weights)):
+            sizes.append(-abs(float(weights[column])))
+            places.append((vector, column, float(weights[column])))
     found = []
-    for place in _largest(np.abs(coef).reshape(-1)):
-        vector, column = divmod(place, coef.shape[1])
+    for _, (vector, column, weight) in sorted(zip(sizes, places, strict=True))[:_LARGEST]:
         label = labels[1] if len(labels) == 2 else labels[vector]
-        found.append({"feature": names(column), "class": label, "weight": float(coef[vector, column])})
+        found.append({"feature": names(column), "class": label, "weight": weight})
     return found
 
 
