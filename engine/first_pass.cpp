@@ -68,6 +68,11 @@ std::unique_ptr<Batch> FirstPass::take(std::chrono::milliseconds patience) {
   return batch;
 }
 
+bool FirstPass::waits() {
+  std::lock_guard<std::mutex> hold(lock_);
+  return !learned_.empty();
+}
+
 void FirstPass::hand_on(std::unique_ptr<Batch> batch) {
   std::unique_lock<std::mutex> hold(lock_);
   changed_.wait(hold, [&] { return learned_.size() < handed_on_ || stop_.load(); });

@@ -76,6 +76,7 @@ class FirstPass {
 
   bool wait(std::chrono::milliseconds patience);                    // whether it is over
   State& state() { return state_; }                                 // once it is over
+  bool waits();                                                     // whether a batch waits to be taken
   std::unique_ptr<Batch> take(std::chrono::milliseconds patience);  // a batch that was learned from, in order, or null
   int64_t rows_so_far() const { return rows_so_far_.load(std::memory_order_relaxed); }
   int64_t mistakes_so_far() const { return mistakes_so_far_.load(std::memory_order_relaxed); }

@@ -292,7 +292,8 @@ void visit_beside(const View& view, const Examples& examples, const Rule& rule, 
   double* scores = problems[0]->scores;
   Ahead ahead(view.ahead());
   Square<View> square(view);
-  for (int64_t i = 0; i < count; ++i) {
+  int64_t running = n;
+  for (int64_t i = 0; i < count && running > 0; ++i) {
     if (have > count) ahead.fetch(view, examples, ids, i + 1, have);
     const int64_t row = ids[i];
     view.dots_beside(row, w, pitch, scores);
@@ -307,16 +308,17 @@ void visit_beside(const View& view, const Examples& examples, const Rule& rule, 
         continue;
       }
       stops[k] = settle(view, examples, rule, problem, ids, i, 1, &score, square).stop;
+      running -= stops[k] != Stop::none;
     }
   }
 }
 
 template <class View, class Ids>
 void visit_all(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
-               const Ids& ids, int64_t count, int64_t have, Stop* stops) {
+               const Ids& ids, int64_t count, int64_t have, bool beside, Stop* stops) {
   int64_t k = 0;
   if constexpr (View::kCanBeBeside) {
-    if (problems[0]->beside) return visit_beside(view, examples, rule, problems, n, ids, count, have, stops);
+    if (beside) return visit_beside(view, examples, rule, problems, n, ids, count, have, stops);
   }
   if constexpr (View::kProblemsAtOnce > 1) {
     constexpr int P = View::kProblemsAtOnce;
@@ -336,9 +338,9 @@ void binary(const Rows& rows, const Examples& examples, const Rule& rule, Proble
   const bool often_mistaken = n == 1 && problems[0]->updates * 16 > problems[0]->visits;
   with_view(rows, often_mistaken, [&](auto view) {
     if (turn.ids) {
-      visit_all(view, examples, rule, problems, n, Listed{turn.ids}, turn.count, turn.have, stops);
+      visit_all(view, examples, rule, problems, n, Listed{turn.ids}, turn.count, turn.have, turn.beside, stops);
     } else {
-      visit_all(view, examples, rule, problems, n, AsStored{turn.first}, turn.count, turn.have, stops);
+      visit_all(view, examples, rule, problems, n, AsStored{turn.first}, turn.count, turn.have, turn.beside, stops);
     }
   });
 }

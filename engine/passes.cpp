@@ -62,15 +62,16 @@ class Sweep {
     int64_t vectors = 0;
     for (const Member& m : members_) vectors += m.problem->n_vectors;
     const bool as_stored = !schedule_.shuffle && !schedule_.subset;
-    const bool beside = members_[0].problem->beside && rows_.index_type != Indices::none;
-    const int64_t turn = rows_per_turn(rows_, vectors, as_stored, beside);
-    std::vector<int64_t> ids(as_stored ? 0 : static_cast<size_t>(turn + kLookAhead));
+    std::vector<int64_t> ids;
     for (int64_t pass = 0; pass < schedule_.max_passes && begin_pass(); ++pass) {
+      const bool beside = worth_scoring_together();
+      const int64_t turn = rows_per_turn(rows_, vectors, as_stored, beside);
+      if (!as_stored) ids.resize(static_cast<size_t>(turn + kLookAhead));
       Order order(schedule_, schedule_.first_pass + pass);
       int64_t first = 0, have = as_stored ? schedule_.row_count : order.next(ids.data(), turn + kLookAhead);
       while (have > 0 && in_pass_ > 0) {
         const int64_t count = std::min(have, turn);
-        visit({as_stored ? nullptr : ids.data(), first, count, have});
+        visit({as_stored ? nullptr : ids.data(), first, count, have, beside});
         if (end_.load(std::memory_order_relaxed) != 0 || !keep_going()) return end_pass(false);
         first += count;
         have -= count;
@@ -99,6 +100,13 @@ class Sweep {
       in_pass_ += m.in_pass;
     }
     return in_pass_ > 0;
+  }
+
+  // Side by side a row is scored for all vectors, those of problems at rest too. Eight of them cost about as much as two
+  // that stand alone.
+  bool worth_scoring_together() const {
+    const Problem& any = *members_[0].problem;
+    return any.beside && rows_.index_type != Indices::none && (joint_ || 4 * in_pass_ >= any.pitch);
   }
 
   void visit(const Turn& turn) {

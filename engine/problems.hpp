@@ -90,6 +90,7 @@ struct Examples {
 struct Turn {
   const int64_t* ids;
   int64_t first, count, have;
+  bool beside;  // binary problems: score from the copy in which vectors stand side by side
 };
 
 // The state of a dual coordinate descent (kernels.cpp, descend).

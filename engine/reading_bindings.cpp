@@ -97,7 +97,8 @@ class Reader {
   }
 
   // Learn from the rows to come, in a thread of its own (first_pass.hpp). Whoever reads on first waits until it is over.
-  // With `keep`, `take` gives the batches that were learned from, and as much memory as before is ahead of it.
+  // With `keep`, `take` gives the batches that were learned from, and must be called until it is over; as much memory as
+  // before is ahead.
   void learn(const Rule& rule, bool average, int64_t width, bool keep) {
     constexpr int kParsed = 16, kLearned = 80;
     require(!first_pass_, "it learns already");
@@ -154,6 +155,7 @@ class Reader {
     bool interrupted = false;
     if (first_pass_) {
       while (!wait(0.025)) {
+        require(!first_pass_->waits(), "batches that it has learned from wait to be taken");
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
       }
       if (first_pass_->state().error) std::rethrow_exception(first_pass_->state().error);

@@ -150,6 +150,8 @@ def test_a_run_that_is_given_up_while_rows_wait_to_be_taken_ends(tmp_path):
     stream.learn_ahead(head_start.settings_of({"passes": 2}))
     reader = stream._ready.reader
     assert reader.take(10.0) is not None and not reader.wait(0.0)
+    with pytest.raises(ValueError, match="wait to be taken"):
+        reader.next()
     stream.close()
 
 

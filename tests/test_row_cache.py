@@ -77,6 +77,16 @@ def test_a_cache_that_was_emptied_begins_anew():
         assert cache.rows == 5 and len(cache) == 1
 
 
+def test_rows_without_numbers_do_not_wait_without_end():
+    empty = Sparse(np.zeros(0), np.zeros(0, np.int32), np.zeros(1001, np.int32))
+    batch = RowBatch(np.zeros(1000, np.int16), 1, sparse=empty, lasts=True)
+    with closing(RowCache()) as cache:
+        for _ in range(2000):
+            cache.add(batch, 1)
+        assert len(cache) >= 3
+        assert sum(len(found) for _, found in cache.batches()) == 2_000_000
+
+
 def test_memory_that_is_used_again_does_not_reach_the_cache():
     rng = np.random.default_rng(0)
     batch = batch_of(rng, 6, 4, sparse=False)

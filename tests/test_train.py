@@ -53,6 +53,27 @@ def test_any_stream_gives_what_fit_gives(data):
     assert_same(model, whole(X, y, readout=readout, max_iter=passes, weights=weights, **options))
 
 
+def test_many_classes_that_come_one_by_one_in_sparse_batches():
+    rng = np.random.default_rng(0)
+    n, d = 1200, 64
+    X = rng.integers(-3, 4, (n, d)).astype(float) * (rng.random((n, d)) < 0.2)
+    y = np.minimum(rng.integers(0, 40, n), np.arange(n) // 30)
+    for readout, margin in (("last", 0.0), ("average", 1.0)):
+        want = whole(X, y, readout=readout, margin=margin)
+        batches = [(sp.csr_array(X), y) for X, y in cut(X, y, range(30, n, 30))]
+        assert_same(rb.train(batches, readout=readout, margin=margin), want)
+        dense_between = [(X.toarray() if i % 5 == 4 else X, y) for i, (X, y) in enumerate(batches)]
+        assert_same(rb.train(dense_between, readout=readout, margin=margin), want)
+
+
+@pytest.mark.parametrize("how", [{"passes": 2}, {"shuffle": True}, {"multi_class": "joint"}])
+@pytest.mark.parametrize("form", [sp.csr_array, np.asarray])
+def test_features_that_only_rows_held_out_have(form, how):
+    batches = [(form(np.ones((1, 12 if i == 56 else 4))), [i % 2]) for i in range(60)]
+    widths = {held: rb.train(batches, hold_out=0.3, seed=held, **how).n_features_in_ for held in range(6)}
+    assert set(widths.values()) == {12}  # whether that row is held out or not
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**16),
@@ -73,6 +94,9 @@ def test_classes_and_features_may_appear_late(seed, cuts, readout, passes, margi
     wide = max(width)
     how = {"readout": readout, "passes": passes, "margin": margin}
     model = rb.train([(sp.csr_array(X), y) for X, y in batches], **how)
+    if readout != "vote":  # dense and sparse batches by turns
+        mixed = [(X if i % 2 else sp.csr_array(X), y) for i, (X, y) in enumerate(batches)]
+        assert rb.train(mixed, **how).to_state()[1]["weights"].tolist() == model.to_state()[1]["weights"].tolist()
     assert model.n_features_in_ == wide
     learned = model.learner.weights[:, :wide]
     assert learned.tolist() == want._learner.weights[:, :wide].tolist() and not want._learner.weights[:, wide:].any()

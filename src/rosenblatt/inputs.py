@@ -113,15 +113,24 @@ class Rows:
     def products(self, vectors: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Blocks of ``X @ vectors.T`` in float64, without converting all rows at once."""
         n, d = self.shape
-        width = d if self.sparse is None else int(self.sparse.indptr[-1]) // max(1, n)  # numbers of a row, as stored
-        step = max(1, min(n, (1 << 22) // max(width, len(vectors), 1)))
-        for first in range(0, n, step):
-            rows = slice(first, min(first + step, n))
+        most = 1 << 22  # numbers of a block, and of its products
+        if self.sparse is None:
+            step = max(1, most // max(d, len(vectors), 1))
+            for first in range(0, n, step):
+                rows = slice(first, min(first + step, n))
+                yield rows, np.asarray(self.block(rows).astype(np.float64, copy=False) @ vectors.T)
+            return
+        # scipy copies vectors that are turned, for each block; many long ones are cheaper one by one.
+        turned = np.ascontiguousarray(vectors.T) if vectors.size <= most >> 2 else None
+        starts, first = self.sparse.indptr, 0
+        while first < n:
+            end = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+            rows = slice(first, first := max(first + 1, min(end, first + max(1, most // max(1, len(vectors))), n)))
             block = self.block(rows).astype(np.float64, copy=False)
-            if self.sparse is None:
-                yield rows, np.asarray(block @ vectors.T)
-            else:  # scipy would copy the turned vectors for each block
+            if turned is None:
                 yield rows, np.stack([block @ vector for vector in vectors], axis=1)
+            else:
+                yield rows, np.asarray(block @ turned)
 
     def block(self, rows: slice) -> Any:
         """Some rows in a stretch, dense or sparse as they are stored."""

@@ -28,6 +28,7 @@ _LANES = 8  # the engine reads weights in groups of eight columns, or of eight v
 MANY = 3  # vectors from which on sparse rows are scored faster by a copy of them that stand side by side
 _ENOUGH_THREADS = 4  # with as many, each has its own vectors: the copy is for one thread, which is as fast as three
 _TURNED = 1 << 12  # columns turned at once: as many as stay in a cache
+_MOST_COPIED = 1 << 26  # bytes
 
 
 class Choices(NamedTuple):
@@ -128,7 +129,7 @@ class Learner:
         """Take a first guess (note 003)."""
         self.weights[:, : self.n_features] = coef
         self.intercepts[:] = intercept
-        self.at_zero = False
+        self.at_zero = not (coef.any() or intercept.any())
         if self.readout == "vote":
             self.first_weights, self.first_intercepts = self.weights.copy(), self.intercepts.copy()
 
@@ -175,13 +176,17 @@ class Learner:
         with np.errstate(over="ignore", invalid="ignore"):
             return all(bool(np.isfinite(part).all()) for part in self.predictors())
 
-    def side_by_side(self, columns: int = 0) -> FloatArray:
+    def side_by_side(self, columns: int = 0, vectors: int = 0) -> FloatArray | None:
         """A copy of the weights in which all vectors' numbers at a feature stand side by side, for sparse rows.
 
-        There is room for so many columns. The engine learns in both if it is given both (`engine_weights`).
+        There is room for so many columns and vectors. The engine learns in both if it is given both (`engine_weights`).
+        None if it takes too much memory.
         """
         width = self.weights.shape[1]
-        copy = aligned_zeros((max(width, columns), -(-self.n_vectors // _LANES) * _LANES))
+        shape = max(width, columns), -(-max(self.n_vectors, vectors) // _LANES) * _LANES
+        if 8 * shape[0] * shape[1] > _MOST_COPIED:
+            return None
+        copy = aligned_zeros(shape)
         if self.visits.any() or not self.at_zero:
             for first in range(0, width, _TURNED):
                 part = slice(first, min(first + _TURNED, width))

@@ -190,6 +190,8 @@ class MistakeDrivenClassifier(Classifier):
         n_features = rows.shape[1]
         learner = self._new_learner(classes, n_features)
         shape = learner.weights.shape[0], n_features
+        if coef_init is None and intercept_init is None:
+            return learner
         coef = np.zeros(shape) if coef_init is None else inputs.vectors(coef_init, shape, "coef_init")
         b = (
             np.zeros(shape[0])

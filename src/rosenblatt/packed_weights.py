@@ -1,7 +1,7 @@
 """Weights in a file without the features that nothing was learned of. Hashed words leave most columns at zero.
 
 A file stays near the size of what it stands for, so that a small one cannot ask for all memory: it is unpacked to at
-most 256 MB, or 16 times its own numbers.
+most 64 MB, or 16 times its own numbers. Of a larger model some columns of zeros are kept to that end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.model_checks import LANES, WIDE, Tensors, damaged, require
 
 _FEWEST = 1024  # columns: smaller models stay as plain as they are
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 1 << 26
 _MOST_TIMES = 16
 
 
@@ -26,9 +26,12 @@ def pack(tensors: Tensors) -> Tensors:
         return tensors
     # Their bits tell, so that -0.0 is kept.
     bits = reduce(np.bitwise_or, (np.bitwise_or.reduce(array.view(np.int64), axis=0) for array in wide.values()))
-    columns = np.flatnonzero(bits)
-    width, n_vectors = len(bits), len(next(iter(wide.values())))
-    if width < _FEWEST or 2 * len(columns) > width or not _bearable(len(wide), n_vectors, width, len(columns)):
+    kept, width, n_vectors = bits != 0, len(bits), len(next(iter(wide.values())))
+    missing = -(-width // _MOST_TIMES) - int(np.count_nonzero(kept))
+    if missing > 0 and not _bearable(len(wide), n_vectors, width, 0):
+        kept[np.flatnonzero(~kept)[:missing]] = True
+    columns = np.flatnonzero(kept)
+    if width < _FEWEST or 2 * len(columns) > width:
         return tensors
     packed = {name: np.ascontiguousarray(array[:, columns]) for name, array in wide.items()}
     return tensors | packed | {"columns": columns.astype(np.int64)}

@@ -37,7 +37,8 @@ _PARAMETERS = """Parameters
         Three classes or more: each against the rest, all in one sweep over the rows; or jointly, where a mistake
         moves the true class up and its highest rival down.
     n_jobs : int, optional
-        Threads for one-against-rest. The answer does not depend on it.
+        Threads for one-against-rest. The answer does not depend on it. Sparse rows of three classes or more make use
+        of four threads or more; below that, one scores all classes at once and is as fast.
     random_state : int or RandomState, optional
         Seeds the shuffling and the held-out rows.
     early_stopping : bool, default False

@@ -88,6 +88,12 @@ class RowBatch:
         """How many numbers are stored."""
         return int(self.values.size)
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of its arrays."""
+        arrays = (self.codes, self.weights, self.dense, *(self.sparse or ()))
+        return sum(array.nbytes for array in arrays if array is not None)
+
     def part(self, first: int, end: int) -> RowBatch:
         """The rows from `first` up to `end`, which share their memory with these."""
         codes, weights = self.codes[first:end], None if self.weights is None else self.weights[first:end]

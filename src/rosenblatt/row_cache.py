@@ -32,7 +32,7 @@ _HEADER = struct.Struct("<8s4q4B68x16s")  # magic; rows, features, values, class
 _MAGIC = b"rowblock"
 _ALIGNED = 64
 _MANY = 32  # batches: small ones are faster copied than written one by one
-_BLOCK = 1 << 21  # bytes of values after which a block is written: small ones cost calls when written, mapped and read
+_BLOCK = 3 << 20  # bytes after which a block is written: small ones cost calls when written, mapped and read
 _WINDOW = 1 << 23  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
 _POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
 _MAX_ABOUT = 64 << 20
@@ -108,7 +108,7 @@ class RowCache:
         self, path: str | None = None, *, folder: str | None = None, mark: Mark | None = None, complete: bool = False
     ) -> None:
         """Make a new file, or go on with the one that `mark` tells of, or read a complete one."""
-        self.path = path
+        self.path, self._place = path, path or folder or tempfile.gettempdir()
         self._blocks: list[_Block] = []
         self._firsts: list[int] = [0]
         self._chain = b""
@@ -127,8 +127,7 @@ class RowCache:
         except OSError as error:
             if mark is not None:
                 raise CheckpointError(f"{path}, with the rows of the checkpoint, is gone: {error.strerror}") from None
-            where = path or folder or tempfile.gettempdir()
-            raise OSError(error.errno, f"rows cannot be kept there: {error.strerror}", where) from None
+            raise OSError(error.errno, f"rows cannot be kept there: {error.strerror}", self._place) from None
         try:
             self._begin(mark, complete)
         except BaseException:
@@ -184,7 +183,7 @@ class RowCache:
             self._close_block()
         # What is not written at once must last: whoever made the batch may use its memory again.
         self._pending.append((batch if batch.lasts else batch.copy(), n_classes))
-        self._pending_bytes += batch.values.nbytes
+        self._pending_bytes += batch.n_bytes
         if self._pending_bytes >= _BLOCK:
             self._close_block()
 
@@ -235,9 +234,8 @@ class RowCache:
         try:
             yield self._grains
         except OSError as error:
-            where = self.path or tempfile.gettempdir()
             why = f"{error.strerror} (the rows are kept there for later passes; make room, or name another place)"
-            raise OSError(error.errno, why, where) from None
+            raise OSError(error.errno, why, self._place) from None
 
     def _append(self, block: _Block) -> None:
         self._blocks.append(block)

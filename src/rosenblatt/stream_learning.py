@@ -187,8 +187,9 @@ class Lesson:
     nobody but this lesson may change the weights.
     """
 
-    _n_beside = 0
     _beside: FloatArray | None = None  # a copy of the weights: see `Learner.side_by_side`
+    _n_beside = 0  # vectors in it
+    _scored = 0  # numbers since it was wanted
 
     def __init__(
         self,
@@ -209,16 +210,28 @@ class Lesson:
         learner = self.learner
         self._weight = np.ones(learner.n_classes) if self.class_weight is None else self.class_weight
         self._run = np.zeros(learner.n_problems, np.bool_)
-        if self._beside is not None and (
-            learner.n_vectors != self._n_beside or len(self._beside) < learner.weights.shape[1]
-        ):
-            self._beside = None
+        if self._beside is not None:
+            columns, vectors = self._beside.shape
+            if learner.n_vectors > vectors or learner.weights.shape[1] > columns:
+                self._beside, self._scored = None, 0
+            else:
+                for new in range(self._n_beside, learner.n_vectors):
+                    learned = np.flatnonzero(learner.weights[new])
+                    self._beside[learned, new] = learner.weights[new, learned]
+                self._n_beside = learner.n_vectors
         self._weights = learner.engine_weights(self._run, self._beside)
 
-    def _stand_side_by_side(self) -> None:
-        """From now on, with room for features to come."""
+    def _stand_side_by_side(self, n_values: int) -> None:
+        """From now on, if there is nothing to copy yet or as much was scored as there is to copy."""
         learner = self.learner
-        self._beside, self._n_beside = learner.side_by_side(learner.weights.shape[1] * 3 // 2), learner.n_vectors
+        self._scored += n_values
+        columns = learner.weights.shape[1]
+        if learner.visits.any() and self._scored < columns:
+            return
+        grows = isinstance(learner, GrowingLearner)
+        vectors = learner.n_vectors * 3 // 2 if grows and self._n_beside else learner.n_vectors
+        self._beside = learner.side_by_side(columns * 3 // 2 if grows else columns, vectors)
+        self._scored, self._n_beside = 0, learner.n_vectors
         self._weights = learner.engine_weights(self._run, self._beside)
 
     def active(self) -> NDArray[np.bool_]:
@@ -245,7 +258,7 @@ class Lesson:
         self._run[:] = self.active()
         many = learner.n_vectors if learner.joint else int(np.count_nonzero(self._run))
         if self._beside is None and batch.sparse is not None and many >= MANY:
-            self._stand_side_by_side()
+            self._stand_side_by_side(batch.n_values)
         labels = _engine.Labels(
             codes,
             n_classes=learner.n_classes,

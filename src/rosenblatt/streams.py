@@ -272,6 +272,7 @@ class Stream:
 
     def close(self) -> None:
         """Stop reading ahead, if nobody will read."""
+        self._ahead = None
         if self._ready is not None:
             self._ready.close()
             self._ready = self._part = None

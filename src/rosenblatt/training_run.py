@@ -103,6 +103,7 @@ class Run:
             self._settle()
         while self.active is not None and self.active.any() and self.pass_ < self.options.passes:
             self._pass()
+        self._lesson = None
         if self.votes is not None:
             self.votes.sort()
         if self.watch is not None:
@@ -302,8 +303,11 @@ class Run:
             self._end_pass(learner, np.ones(learner.n_problems, np.bool_))
             return
         assert self.cache is not None
-        self.cache.flush()
-        widths = [cache.n_features for cache in (self.cache, self.held) if cache is not None]
+        widths = []
+        for cache in (self.cache, self.held):
+            if cache is not None:
+                cache.flush()
+                widths.append(cache.n_features)
         self.learner = learner = Learner(len(self.labels), max(widths), joint=options.joint, readout=options.readout)
         self._start_watch(learner)
         self.active, self.pass_ = np.ones(learner.n_problems, np.bool_), 0
