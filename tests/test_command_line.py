@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -284,6 +285,74 @@ def test_a_model_reads_other_tables_by_their_names_and_refuses_other_formats(mon
     assert "data.csv is csv by its name, but the model was learned from libsvm" in result.stderr
     result = run("train", "data.svm", "--from", "data.csv.model", "-o", "again")
     assert "data.svm is libsvm by its name, but the model was learned from csv" in result.stderr
+
+
+def test_a_told_format_brings_its_own_delimiter(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("h,w,class\n1,2,cat\n-3,-1,dog\n")
+    Path("data.txt").write_text("class\tw\th\ncat\t2\t1\n")
+    assert run("train", "data.csv", "-o", "model", "--passes", "3").exit_code == 0
+    assert run("predict", "model", "data.txt", "--format", "tsv", "-q").output == "cat\n"
+
+
+def test_a_table_is_not_taken_for_libsvm(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("h,w,class\n1,2,cat\n-3,-1,dog\n")
+    for more in ([], ["--format", "libsvm"]):
+        result = run("train", "data.svm", "-o", "model", *more)
+        assert result.exit_code == 1 and "no index:value. They look like columns with ',' between" in result.stderr
+    Path("labels.svm").write_text("1\n-1\n1 2:1\n")  # rows without features are rows
+    assert run("train", "labels.svm", "-o", "model").exit_code == 0
+
+
+def test_features_that_a_model_has_not_met_are_told_of(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1 2:1\n")
+    Path("wide.svm").write_text("1 1:1 700:1\n")
+    assert run("train", "data.svm", "-o", "model", "--passes", "3").exit_code == 0
+    result = run("predict", "model", "wide.svm", "-q")
+    assert result.stdout == "1\n" and result.exit_code == 0
+    assert "features up to number 700, and the model has learned of 2: the others count nothing" in result.stderr
+    assert "features up to" not in run("predict", "model", "data.svm").stderr
+
+
+def test_a_picture_of_a_model_and_a_file_of_another_format_is_refused(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1 2:1\n")
+    Path("data.csv").write_text("h,w,class\n1,2,cat\n-3,-1,dog\n")
+    assert run("train", "data.svm", "-o", "model", "--passes", "3").exit_code == 0
+    result = run("plot", "data.csv", "--model", "model", "-o", "picture.png")
+    assert result.exit_code == 1 and "the model was learned from libsvm" in result.stderr
+
+
+def test_early_stopping_is_reported(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    Path("data.svm").write_text("".join(f"{rng.integers(3)} 1:{x:.3f} 2:1\n" for x in rng.normal(size=300)))
+    result = run("train", "data.svm", "-o", "model", "--passes", "50", "--early-stopping", "progressive", "--average")
+    assert "of at most 50: stopped early, and the best weights kept" in " ".join(result.stdout.split())
+    assert "(not all classes took part)" in " ".join(result.stdout.split())
+
+
+def test_a_full_disk_under_the_help_is_a_message():
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no disk that is always full")
+    code = "import sys; from rosenblatt.command_line import main; main()"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1 and "No space left on device" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_certificate_that_ran_out_of_time_asks_for_more(monkeypatch, tmp_path):
+    from rosenblatt.certificates import Undecided
+    from rosenblatt.commands import certify
+
+    certificate = object.__new__(Undecided)
+    for why, words in (("the time limit was reached", "longer --time-limit"), ("rounding", "exact fractions decide")):
+        object.__setattr__(certificate, "why", why)
+        assert words in certify._advice(certificate, ["data.svm"])[1]
 
 
 def test_predictions_are_compressed_as_their_name_asks(monkeypatch, tmp_path):

@@ -13,7 +13,16 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.commands.conversion import convert
-from rosenblatt.errors import InputError
+from rosenblatt.errors import FileFormatError, InputError
+
+
+def test_a_table_keeps_its_columns_though_the_label_is_told(tmp_path):
+    (tmp_path / "in.csv").write_text("id,mood,text\n1,good,a b\n2,bad,c\n")
+    convert(str(tmp_path / "in.csv"), str(tmp_path / "out.tsv"), "tsv", {"label": "mood"}, None)
+    assert (tmp_path / "out.tsv").read_text() == "id\tmood\ttext\n1\tgood\ta b\n2\tbad\tc\n"
+    with pytest.raises(FileFormatError, match="no column 'feeling'"):
+        convert(str(tmp_path / "in.csv"), str(tmp_path / "out.tsv"), "tsv", {"label": "feeling"}, None)
+
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda value: value != 0)
 ROWS = st.lists(

@@ -58,6 +58,8 @@ class Checkpoint:
             about = json.loads(text)
             checksum = about.pop("sha256", None) if isinstance(about, dict) else None
         except (ModelFileError, ValueError) as error:
+            if not str(error).endswith(REMEDY):
+                raise self._unusable("it is not a checkpoint") from None
             raise self._unusable(str(error).removesuffix(REMEDY)) from None
         if not isinstance(about, dict) or about.get("format") != _FORMAT:
             raise self._unusable("it is not a checkpoint of this version")
@@ -79,7 +81,9 @@ class Checkpoint:
                 os.unlink(path)
 
     def _unusable(self, why: str) -> CheckpointError:
-        return CheckpointError(f"{self.path} cannot be gone on from: {why}. Delete it to begin anew")
+        return CheckpointError(
+            f"{self.path} cannot be gone on from: {why}. Name another file, or delete it to begin anew"
+        )
 
     def _require_same(self, before: dict[str, Any]) -> None:
         if before == self.started_with:

@@ -116,6 +116,10 @@ def main() -> None:
     except SystemExit as end:
         _leave(end.code)
         raise
+    except OSError as error:  # of what a command does not do itself: help on a disk that is full
+        print(f"Error: {_in_words(error)}", file=sys.stderr)
+        _leave(1)
+        sys.exit(1)
 
 
 def _leave(code: Any) -> None:

@@ -104,6 +104,20 @@ def _format_of_text(lines: list[bytes]) -> str | None:
     return "tsv" if delimiter == "\t" else "csv"
 
 
+def require_pairs(head: bytes, name: str, path: str) -> None:
+    """Raise if a file that is to be libsvm begins as a table does: whole lines would be taken for labels."""
+    lines = first_lines(head)
+    delimiter = None if any(_PAIR.search(line) for line in lines) else find_delimiter(lines)
+    if delimiter is not None:
+        raise FileFormatError(
+            f"{name} is to be read as libsvm, but its first lines have no index:value. They look like columns with "
+            f"{delimiter!r} between them: say format='csv' (--format csv)",
+            path,
+            1,
+            1,
+        )
+
+
 def find_delimiter(lines: list[bytes]) -> str | None:
     """What separates cells: the character that is equally often in every line, outside quotes; the commonest."""
     best, most = None, 0

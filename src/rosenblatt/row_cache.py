@@ -126,7 +126,8 @@ class RowCache:
                 self._file = open(path, how, 0)  # noqa: SIM115
         except OSError as error:
             if mark is not None:
-                raise CheckpointError(f"{path}, with the rows of the checkpoint, is gone: {error.strerror}") from None
+                why = f"{path}, with the rows of the checkpoint, is gone: {error.strerror}"
+                raise CheckpointError(f"{why}. Delete the checkpoint to begin anew") from None
             raise OSError(error.errno, f"rows cannot be kept there: {error.strerror}", self._place) from None
         try:
             self._begin(mark, complete)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rosenblatt import _engine
 from rosenblatt.errors import FileFormatError
-from rosenblatt.formats_found import BOM, first_lines
+from rosenblatt.formats_found import BOM, first_lines, require_pairs
 from rosenblatt.reading_options import ReadingOptions
 from rosenblatt.sources import HEAD, Source
 from rosenblatt.table_columns import LABEL_NAMES, Columns, Kind, columns_of
@@ -48,6 +48,8 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
         return Layout(replace(options, label=_json_label(source, options, labelled), names=names), offset=start)
+    if options.format == "libsvm":
+        require_pairs(source.head, source.name, source.path)
     return Layout(options, offset=start)
 
 

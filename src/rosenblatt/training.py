@@ -255,6 +255,11 @@ def _progressive(run: Run) -> int:
     return run.tally.learned - run.wrong[0] if run.learner.n_classes == 2 else run.right
 
 
+def _stopped_early(run: Run, model: TrainedModel) -> bool:
+    """Whether it stopped because nothing got better."""
+    return run.watch is not None and not model.converged_ and model.n_iter_ < run.options.passes
+
+
 def _held_out_right(run: Run) -> int | None:
     """How many held-out rows the model gives their class: after early stopping that is the best one, not the last."""
     if run.held is None or run.watch is None:
@@ -341,6 +346,7 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
         "mistakes_per_pass": model.mistakes_per_pass_.tolist(),
         "updates": model.n_updates_,
         "converged": model.converged_,
+        "stopped_early": _stopped_early(run, model),
         "separates": model.separates_,
         "mistake_bound": bound,
         "mistake_bound_from": None if bound is None else f"a bound from the hyperplane found: {formula} of these rows",

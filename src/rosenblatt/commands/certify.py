@@ -170,6 +170,9 @@ def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
     joint = ["--multi-class", "joint"] if hasattr(certificate, "rivals") else []
     model = ["train", *same, "-o", "MODEL"]
     if certificate.separable is None:
+        every = list(certificate.values()) if hasattr(certificate, "values") else [certificate]
+        if any("time limit" in getattr(some, "why", "") for some in every):
+            return ["certify", *same], "with more time: a longer --time-limit, or none"
         return ["certify", *same, "--exact"], "exact fractions decide what floats do not, given time"
     if certificate.separable and _mistake_bound(certificate) < _PASSES:  # each pass but the last has a mistake
         return [*model, "--passes", str(_PASSES), *joint], "a perceptron comes to rest on these rows"

@@ -58,7 +58,8 @@ class Examples:
         import numpy as np
 
         labels, counts = np.unique(self.y, return_counts=True)
-        sizes = [f"{output.shortened(str(label), 20)} {count:,}" for label, count in zip(labels, counts, strict=True)]
+        names = [output.shortened(str(label), 20) for label in labels]
+        sizes = [f"{name}{output.NO_BREAK}{count:,}" for name, count in zip(names, counts, strict=True)]
         classes = f"{len(labels):,} classes" + (f": {', '.join(sizes)}" if len(labels) <= _SHOWN_CLASSES else "")
         size = f"{counted(self.X.shape[0], 'row')}, {counted(self.X.shape[1], 'feature')}"
         return f"{output.files_in_words(self.data)}: {size}, {classes}"

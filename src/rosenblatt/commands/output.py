@@ -59,13 +59,15 @@ def say_json(facts: dict[str, Any]) -> None:
     click.echo(json.dumps(facts, indent=2, allow_nan=False))
 
 
+NO_BREAK = "\N{NO-BREAK SPACE}"  # in text to wrap: a space that stays within a line
+
+
 def wrapped(text: str, indent: int = 0) -> str:
     """Text broken between words to fit 80 columns; lines after the first are indented."""
     import textwrap
 
-    return "\n".join(
-        textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
-    )
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(NO_BREAK, " ")
 
 
 def command_lines(words: Sequence[str], indent: int = 6) -> list[str]:

@@ -70,6 +70,8 @@ def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
                 f"or say --format {known.format} if this is one"
             )
         known = dataclasses.replace(known, format=name, delimiter=None)  # columns are known by their names
+    if reading.get("format") in TABLES and known.is_table and reading["format"] != known.format:
+        known = dataclasses.replace(known, delimiter=None)
     return dataclasses.replace(known, **reading)
 
 
@@ -111,9 +113,10 @@ def gathered(trained: Any, stream: Any, what: str) -> dict[str, Any]:
 
 def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[Any, Any]]:
     """Labels and scores of each batch; the metrics are told."""
-    knows = False
+    knows, widest = False, 0
     for batch in stream.batches():
         knows = knows or _knows(trained, batch)
+        widest = max(widest, batch.n_features)
         scores = trained.scores_of(batch)
         codes = trained.winners(scores)
         metrics.names += [str(key) for key in stream.classes.keys[len(metrics.names) :]]
@@ -123,6 +126,12 @@ def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[An
         warnings.warn(
             f"the model knows no feature of {', '.join(stream.files[:3])}, so that every row has the same scores: "
             f"it has learned from {', '.join(map(repr, (trained.feature_names or ['others'])[:5]))}",
+            stacklevel=2,
+        )
+    elif stream.options.format == "libsvm" and widest > trained.n_features_in_:
+        warnings.warn(
+            f"the rows have features up to number {widest - 1 + (stream.options.index_base or 0):,}, and the model has "
+            f"learned of {trained.n_features_in_:,}: the others count nothing",
             stacklevel=2,
         )
 

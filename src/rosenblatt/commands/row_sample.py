@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,10 +48,11 @@ def sampled(
 
 def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
     """The rows with their labels, read as the model's were, unless something else is told."""
+    from rosenblatt.commands.prediction import read_as
     from rosenblatt.readers import open_stream
     from rosenblatt.reading_options import ReadingOptions
 
-    options = dataclasses.replace(trained.reading or ReadingOptions(), **reading)
+    options = read_as(trained.reading or ReadingOptions(), data, reading)
     return open_stream(
         list(data),
         options,

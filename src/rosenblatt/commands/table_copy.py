@@ -25,6 +25,8 @@ def copy_table(source: str, found: str, file: IO[bytes], kind: str, reading: dic
     table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
     with closing(table):
         ignored = {table.place(column) for column in reading.get("ignore", ())}
+        if "label" in reading:
+            table.place(reading["label"])  # it must be there, and keeps its name as all columns do
         kept = [place for place in range(len(table.names)) if place not in ignored]
         types = table.types() if kind in RECORDS else ["U"] * len(table.names)
         out = table_file(file, kind, [table.names[place] for place in kept], [types[place] for place in kept])

@@ -80,7 +80,7 @@ Exit codes:
     help="What to learn (perceptron). The margins read the whole file into memory.",
 )
 @click.option("--average", is_flag=True, help="Short for --algorithm averaged.")
-@click.option("--vote", is_flag=True, help="Short for --algorithm voted.")
+@click.option("--vote", is_flag=True, help="Short for --algorithm voted, whose price grows with the mistakes.")
 @click.option("--report", metavar="FILE", type=click.Path(), help="Write a page (HTML) with pictures, for a browser.")
 @click.option("--passes", metavar="N", type=WholeNumber(1), help="Passes at most (1); one without mistakes ends it.")
 @click.option("--max-updates", metavar="N", type=WholeNumber(1), help="Stop after so many updates (of a class).")

@@ -36,7 +36,7 @@ def _what(facts: dict[str, Any]) -> str:
 
 def _class(one: dict[str, Any]) -> str:
     name = output.shortened(str(one["class"]), 20)
-    return f"{name} {one['rows']:,}" if "rows" in one else name
+    return f"{name}{output.NO_BREAK}{one['rows']:,}" if "rows" in one else name
 
 
 def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -46,7 +46,8 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     speed = f": {_large(facts['rows'] * passes / seconds)} rows a second" if passes and seconds > 0 else ""
     yield "Learned", f"{facts['algorithm']}, in {took}{speed}"
     if passes is not None:
-        yield "Passes", f"{passes:,} of at most {facts['passes_allowed']:,}"
+        early = ": stopped early, and the best weights kept" if facts.get("stopped_early") else ""
+        yield "Passes", f"{passes:,} of at most {facts['passes_allowed']:,}{early}"
         yield "Mistakes", f"{sum(facts['mistakes_per_pass']):,}"
         yield "Converged", _convergence(facts)
     if facts.get("mistakes") is not None:
@@ -70,7 +71,8 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _convergence(facts: dict[str, Any]) -> str:
     if facts["converged"]:
         return "yes: the last pass made no mistake"
-    return f"no: the last pass made {counted(facts['mistakes_per_pass'][-1], 'mistake')}"
+    some = " (not all classes took part)" if facts.get("stopped_early") and len(facts["classes"]) > 2 else ""
+    return f"no: the last pass made {counted(facts['mistakes_per_pass'][-1], 'mistake')}{some}"
 
 
 def _accuracies(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
