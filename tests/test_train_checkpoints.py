@@ -188,7 +188,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, monkeypatch, place):
     content = bytearray(checkpoint.read_bytes())
     content[place] ^= 4
     checkpoint.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"cannot be gone on from: .* Name another file, or delete it to begin anew"):
+    with pytest.raises(
+        CheckpointError, match=r"cannot be gone on from: .* Name another file, or delete it to begin anew"
+    ):
         rb.train(path, checkpoint=checkpoint, passes=2)
     checkpoint.write_bytes(content[:100])
     with pytest.raises(CheckpointError, match="cannot be gone on from"):
