@@ -19,6 +19,7 @@ from benchmarks.real_data import Unavailable
 from benchmarks.rivals import numpy_product, scikit_learn
 from benchmarks.timing import Call, Rounds, Times
 from rosenblatt import _engine, inputs, learning
+from rosenblatt.learner import Learner
 
 PASSES = 5
 PROCESSES = "processes, from start to exit"
@@ -98,7 +99,7 @@ def one_pass(n: int, d: int, bar: float | None) -> Case:
 
     def prepare(divisor: int) -> Duel:
         data = made.dense(n // divisor, d, noisy=False)
-        learner = learning.Learner(2, d, joint=False, readout="last")
+        learner = Learner(2, d, joint=False, readout="last")
         learner.start_from(data.w[np.newaxis], np.zeros(1))
         examples = learning.Examples(inputs.rows(data.X), data.y.astype(np.int16), np.ones(2))
         rule = learning.Choices().rule()

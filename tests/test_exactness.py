@@ -12,6 +12,7 @@ from strategies import DataSet, Setting, data_sets, fitted, problems, settings_f
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, inputs, learning
 from rosenblatt import textbook as tb
+from rosenblatt.learner import Learner
 from rosenblatt.voting import Votes
 
 MANY = st.sampled_from((3, 3, 4, 5))  # five: one more than the joint kernel scores together
@@ -104,7 +105,7 @@ class RecordedVotes(Votes):
 
 def recorded(data, setting, joint=False):
     """A run of the driver, apart from any estimator."""
-    learner = learning.Learner(data.n_classes, len(data.X[0]), joint=joint, readout="vote")
+    learner = Learner(data.n_classes, len(data.X[0]), joint=joint, readout="vote")
     learner.votes = RecordedVotes(learner.n_problems)
     if setting.coef_init is not None:
         learner.start_from(np.asarray(setting.coef_init, float), np.asarray(setting.intercept_init, float))

@@ -20,7 +20,7 @@ from rosenblatt import _engine
 from rosenblatt.expansions import KernelLearner
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.kernels import Kernel
-from rosenblatt.learning import Readout
+from rosenblatt.learner import Readout
 
 NAMES = ("forget", "project", "random")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
 from rosenblatt.kernels import Kernel
-from rosenblatt.learning import Readout
+from rosenblatt.learner import Readout
 
 Reader = Callable[[NDArray[Any], int], FloatArray]
 _FIELDS = {"row": np.int32, "visit": np.int64, "step": np.float64, "up": np.int32, "down": np.int32}
@@ -64,7 +64,7 @@ class Log:
 
 
 class KernelLearner:
-    """The state of a run: the support rows, and the mistakes of each problem. Stands where `learning.Learner` does."""
+    """The state of a run: the support rows, and the mistakes of each problem. Stands where `Learner` does."""
 
     max_support: int | None = None
 

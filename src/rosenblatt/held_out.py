@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.inputs import Codes, IntArray
-from rosenblatt.learning import Choices, Learner, mistakes_in
+from rosenblatt.learner import Learner
+from rosenblatt.learning import Choices, mistakes_in
 from rosenblatt.stream_scores import Scorer
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ def fit(
     learner.rows_seen = 0  # rows are numbered as in X
     visits, at_rest = learner.visits.copy(), learner.converged.copy()
     run = start(learner, examples, choices, visited)
-    judged: Any = learner  # stands where a `learning.Learner` does
+    judged: Any = learner  # stands where a `Learner` does
     watch = HeldOut(judged, examples, choices, held_out) if held_out is not None else None
     loss = LossRule(choices, len(visited))
     if log is not None:

@@ -15,7 +15,7 @@ from rosenblatt.expansions import KernelLearner
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.kernel_checks import check_kernel_tensors
 from rosenblatt.kernel_parameters import check_kernel_parameters, new_learner
-from rosenblatt.learning import Readout
+from rosenblatt.learner import Readout
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
 
 

@@ -14,7 +14,8 @@ from rosenblatt import inputs, learning
 from rosenblatt.classifier import Classifier, LinearClassifier
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.learning import Choices, Examples, Learner, Readout, Report
+from rosenblatt.learner import Learner, Readout
+from rosenblatt.learning import Choices, Examples, Report
 from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.perceptron_parameters import LIMITS
 

@@ -15,7 +15,8 @@ from rosenblatt.inputs import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from rosenblatt.expansions import KernelLearner
-    from rosenblatt.learning import Choices, Examples, Learner
+    from rosenblatt.learner import Learner
+    from rosenblatt.learning import Choices, Examples
 
     AnyLearner: TypeAlias = Learner | KernelLearner
 

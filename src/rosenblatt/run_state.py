@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.errors import CheckpointError
 from rosenblatt.held_out import Watch
-from rosenblatt.learning import Learner
+from rosenblatt.learner import Learner
 from rosenblatt.model_checks import Tensors
 from rosenblatt.row_cache import Mark, RowCache
 from rosenblatt.stream_learning import GrowingLearner

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.learning import MANY, Choices, Learner, Readout, aligned_zeros
+from rosenblatt.learner import MANY, Learner, Readout, aligned_zeros
+from rosenblatt.learning import Choices
 from rosenblatt.row_batches import RowBatch
 
 NEVER = np.iinfo(np.int64).max

@@ -9,7 +9,8 @@ import numpy as np
 from rosenblatt import _engine
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
-from rosenblatt.learning import Learner, joint_predicted
+from rosenblatt.learner import Learner
+from rosenblatt.learning import joint_predicted
 from rosenblatt.row_batches import RowBatch
 from rosenblatt.row_forms import sparse_rows
 

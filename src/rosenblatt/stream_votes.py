@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.inputs import IntArray
-from rosenblatt.learning import Learner
+from rosenblatt.learner import Learner
 from rosenblatt.row_batches import RowBatch
 from rosenblatt.shuffling import Piece
 from rosenblatt.stream_scores import scipy_rows

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt import inputs
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.learning import Learner, Readout
+from rosenblatt.learner import Learner, Readout
 from rosenblatt.model_checks import HOMES, READOUTS, check_trained
 from rosenblatt.model_file import read_with
 from rosenblatt.row_batches import RowBatch, Sparse

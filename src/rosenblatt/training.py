@@ -13,7 +13,7 @@ import numpy as np
 from rosenblatt import head_start
 from rosenblatt.errors import InputError
 from rosenblatt.held_out import HeldOut
-from rosenblatt.learning import Learner, Readout
+from rosenblatt.learner import Learner, Readout
 from rosenblatt.row_sources import FileSource, MemorySource, Source
 from rosenblatt.run_files import RunFiles
 from rosenblatt.trained_model import TrainedModel, estimator_of

@@ -11,7 +11,8 @@ import numpy as np
 from rosenblatt import inputs
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import Limit, flag, integer
-from rosenblatt.learning import Choices, Readout
+from rosenblatt.learner import Readout
+from rosenblatt.learning import Choices
 from rosenblatt.perceptron_parameters import LIMITS
 
 _INT64_MAX = 2**63 - 1

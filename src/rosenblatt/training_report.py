@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.inputs import FloatArray
-from rosenblatt.learning import Learner
+from rosenblatt.learner import Learner
 from rosenblatt.row_batches import RowBatch
 from rosenblatt.stream_scores import Scorer
 from rosenblatt.training_run import Run

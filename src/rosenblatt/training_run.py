@@ -21,7 +21,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.held_out import HeldOut, Watch, is_held_out
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.interrupts import Interrupts
-from rosenblatt.learning import Learner
+from rosenblatt.learner import Learner
 from rosenblatt.row_batches import RowBatch
 from rosenblatt.row_sources import Source
 from rosenblatt.shuffling import Piece, Shuffle
