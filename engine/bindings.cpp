@@ -17,6 +17,7 @@
 #include "kernel_bindings.hpp"
 #include "min_norm.hpp"
 #include "nearest.hpp"
+#include "packing_bindings.hpp"
 #include "passes.hpp"
 #include "products.hpp"
 #include "python_rows.hpp"
@@ -539,6 +540,7 @@ NB_MODULE(_engine, m) {
   bind_reading(m);
   bind_kernel_perceptron(m);
   bind_replay(m);
+  bind_packing(m);
   m.def("run", &run_passes, "rows"_a, "labels"_a, "rule"_a, "schedule"_a, "weights"_a, nb::kw_only(),
         "keep_log"_a = false, "progress"_a = nb::none(), "predicted"_a = nb::none(), "known_from"_a = nb::none(),
         "Pass over the rows until every problem has converged or is out of budget.");

@@ -40,20 +40,6 @@ class Descriptor final : public Source {
 
 std::unique_ptr<Source> descriptor_source(int descriptor) { return std::make_unique<Descriptor>(descriptor); }
 
-std::unique_ptr<Batch> Pool::take() {
-  std::lock_guard<std::mutex> hold(lock_);
-  if (batches_.empty()) return std::make_unique<Batch>();
-  std::unique_ptr<Batch> batch = std::move(batches_.back());
-  batches_.pop_back();
-  return batch;
-}
-
-void Pool::give(std::unique_ptr<Batch> batch) {
-  constexpr size_t kKept = 96;  // more than are ahead: memory that is freed and asked for again scatters what is used
-  std::lock_guard<std::mutex> hold(lock_);
-  if (batches_.size() < kKept) batches_.push_back(std::move(batch));
-}
-
 Chunks::Chunks(std::unique_ptr<Source> source, Options options, Beginning beginning, int threads, int64_t chunk,
                int slots)
     : source_(std::move(source)),

@@ -13,6 +13,7 @@
 
 #include "batch.hpp"
 #include "formats.hpp"
+#include "pool.hpp"
 
 namespace rosenblatt {
 
@@ -28,17 +29,6 @@ std::unique_ptr<Source> descriptor_source(int descriptor);
 struct Beginning {
   std::vector<std::string> labels, dictionary;  // those that have numbers already
   int64_t line = 0, offset = 0;
-};
-
-// Parsed batches that nobody uses any more: their memory is used again.
-class Pool {
- public:
-  std::unique_ptr<Batch> take();
-  void give(std::unique_ptr<Batch> batch);
-
- private:
-  std::mutex lock_;
-  std::vector<std::unique_ptr<Batch>> batches_;
 };
 
 // Threads begin to parse when it is made. At most `slots` chunks are ahead of what was delivered, so memory is bounded.
@@ -58,7 +48,7 @@ class Chunks {
 
   const Names& labels() const { return labels_; }
   const Names& dictionary() const { return dictionary_; }
-  const std::shared_ptr<Pool>& pool() const { return pool_; }
+  const std::shared_ptr<Pool<Batch>>& pool() const { return pool_; }
 
  private:
   struct Slot {
@@ -81,7 +71,8 @@ class Chunks {
   const Options options_;
   const int64_t chunk_;
   size_t slots_;
-  std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
+  // More than are ahead: memory that is freed and asked for again scatters what is used.
+  std::shared_ptr<Pool<Batch>> pool_ = std::make_shared<Pool<Batch>>(96);
   Names labels_, dictionary_;
   int64_t lines_, offset_;
 

@@ -29,12 +29,13 @@ void WideVector::grow(int64_t columns) {
   size_ = wanted;
 }
 
-FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, size_t handed_on)
-    : chunks_(chunks), rule_(rule), average_(average), handed_on_(handed_on) {
+FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept)
+    : chunks_(chunks), rule_(rule), average_(average), kept_(kept) {
   state_.n_features = width;
   thread_ = std::thread([this] {
     try {
       work();
+      if (kept_.waiting > 0) hand_on();
     } catch (...) {
       state_.error = std::current_exception();
     }
@@ -58,14 +59,15 @@ bool FirstPass::wait(std::chrono::milliseconds patience) {
   return changed_.wait_for(hold, patience, [&] { return is_over_; });
 }
 
-std::unique_ptr<Batch> FirstPass::take(std::chrono::milliseconds patience) {
+std::shared_ptr<PackedRows> FirstPass::take(std::chrono::milliseconds patience) {
   std::unique_lock<std::mutex> hold(lock_);
   changed_.wait_for(hold, patience, [&] { return is_over_ || !learned_.empty(); });
   if (learned_.empty()) return nullptr;
-  std::unique_ptr<Batch> batch = std::move(learned_.front());
+  PackedRows* rows = learned_.front().release();
   learned_.pop_front();
+  waiting_ -= rows->bytes();
   changed_.notify_all();
-  return batch;
+  return {rows, [pool = pool_](PackedRows* done) { pool->give(std::unique_ptr<PackedRows>(done)); }};
 }
 
 bool FirstPass::waits() {
@@ -73,10 +75,22 @@ bool FirstPass::waits() {
   return !learned_.empty();
 }
 
-void FirstPass::hand_on(std::unique_ptr<Batch> batch) {
+// While the rows are in a cache.
+void FirstPass::pack(const Batch& batch) {
+  Rows rows = rows_of(batch);
+  if (!batch.dense) rows.d = std::max<int64_t>(1, state_.n_features);
+  if (packer_.bytes() >= kept_.piece || !packer_.takes(rows, false)) hand_on();
+  packer_.add(rows, codes_.data(), nullptr);
+}
+
+void FirstPass::hand_on() {
+  if (packer_.bytes() == 0) return;
+  std::unique_ptr<PackedRows> rows = pool_->take();
+  packer_.finish(*rows);
   std::unique_lock<std::mutex> hold(lock_);
-  changed_.wait(hold, [&] { return learned_.size() < handed_on_ || stop_.load(); });
-  learned_.push_back(std::move(batch));
+  changed_.wait(hold, [&] { return waiting_ < kept_.waiting || stop_.load(); });
+  waiting_ += rows->bytes();
+  learned_.push_back(std::move(rows));
   changed_.notify_all();
 }
 
@@ -94,7 +108,8 @@ void FirstPass::work() {
     }
     state_.end = batch->end;
     state_.lines = batch->lines;
-    handed_on_ > 0 ? hand_on(std::move(batch)) : chunks_.pool()->give(std::move(batch));
+    if (kept_.waiting > 0 && batch->rows() > 0) pack(*batch);
+    chunks_.pool()->give(std::move(batch));
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // It knows one binary problem, the second class met against the first. What it has no rule for it leaves alone: at a
 // third class, a weight, a row without a label or a line that cannot be read it stops before that batch, and whoever
-// reads the stream goes on from there, with what was learned so far. Batches that it has learned from can be handed on,
+// reads the stream goes on from there, with what was learned so far. Rows that it has learned from can be handed on, packed,
 // for passes to come.
 #pragma once
 #include <atomic>
@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "chunks.hpp"
+#include "packed_rows.hpp"
+#include "pool.hpp"
 #include "problems.hpp"
 
 namespace rosenblatt {
@@ -67,17 +69,22 @@ class FirstPass {
     std::exception_ptr error;     // what reading the stream has thrown
   };
 
-  // Begins at once. `width` features are known to be there. At most `handed_on` batches wait to be taken; 0: none is
-  // handed on.
-  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, size_t handed_on);
+  // Rows that are handed on: how many bytes of them at once, unpacked, and how many may wait, packed; 0: none are.
+  struct Kept {
+    int64_t piece, waiting;
+  };
+
+  // Begins at once. `width` features are known to be there.
+  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept);
   ~FirstPass();
   FirstPass(const FirstPass&) = delete;
   FirstPass& operator=(const FirstPass&) = delete;
 
-  bool wait(std::chrono::milliseconds patience);                    // whether it is over
-  State& state() { return state_; }                                 // once it is over
-  bool waits();                                                     // whether a batch waits to be taken
-  std::unique_ptr<Batch> take(std::chrono::milliseconds patience);  // a batch that was learned from, in order, or null
+  bool wait(std::chrono::milliseconds patience);  // whether it is over
+  State& state() { return state_; }               // once it is over
+  bool waits();                                   // whether rows wait to be taken
+  std::shared_ptr<PackedRows> take(
+      std::chrono::milliseconds patience);  // rows that were learned from, in order, or null
   int64_t rows_so_far() const { return rows_so_far_.load(std::memory_order_relaxed); }
   int64_t mistakes_so_far() const { return mistakes_so_far_.load(std::memory_order_relaxed); }
 
@@ -85,12 +92,13 @@ class FirstPass {
   void work();
   bool knows(const Batch& batch) const;
   bool learn(const Batch& batch);  // false: not finite
-  void hand_on(std::unique_ptr<Batch> batch);
+  void pack(const Batch& batch);
+  void hand_on();
 
   Chunks& chunks_;
   const Rule rule_;
   const bool average_;
-  const size_t handed_on_;
+  const Kept kept_;
   State state_;
   std::vector<int16_t> codes_, predicted_;
   std::atomic<int64_t> rows_so_far_{0}, mistakes_so_far_{0};
@@ -98,7 +106,10 @@ class FirstPass {
   std::mutex lock_;
   std::condition_variable changed_;
   bool is_over_ = false;
-  std::deque<std::unique_ptr<Batch>> learned_;
+  Packer packer_;
+  std::shared_ptr<Pool<PackedRows>> pool_ = std::make_shared<Pool<PackedRows>>(4);
+  std::deque<std::unique_ptr<PackedRows>> learned_;
+  int64_t waiting_ = 0;  // bytes of these
   std::thread thread_;
 };
 

@@ -1,6 +1,7 @@
 #include "reading_bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -66,8 +67,8 @@ class Callable final : public Source {
 // A batch that Python holds. Its memory goes back to the pool of its reader.
 struct Held {
   std::unique_ptr<Batch> batch;
-  std::shared_ptr<Pool> pool;
-  Held(std::unique_ptr<Batch> b, std::shared_ptr<Pool> p) : batch(std::move(b)), pool(std::move(p)) {}
+  std::shared_ptr<Pool<Batch>> pool;
+  Held(std::unique_ptr<Batch> b, std::shared_ptr<Pool<Batch>> p) : batch(std::move(b)), pool(std::move(p)) {}
   ~Held() {
     if (batch) pool->give(std::move(batch));
   }
@@ -97,24 +98,22 @@ class Reader {
   }
 
   // Learn from the rows to come, in a thread of its own (first_pass.hpp). Whoever reads on first waits until it is over.
-  // With `keep`, `take` gives the batches that were learned from, and must be called until it is over; as much memory as
-  // before is ahead.
-  void learn(const Rule& rule, bool average, int64_t width, bool keep) {
-    constexpr int kParsed = 16, kLearned = 80;
+  // With `keep`, `take` gives the rows that were learned from, and must be called until it is over.
+  void learn(const Rule& rule, bool average, int64_t width, int64_t keep, int64_t piece) {
+    constexpr int kParsed = 16;  // chunks ahead, to leave memory for rows that wait
     require(!first_pass_, "it learns already");
     require(width >= 0 && rule.learn && !rule.restart && rule.tie == Tie::mistake,
             "the first pass visits the rows in order, and a score of 0 is a mistake");
-    if (keep) chunks_->look_ahead(kParsed);
-    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, keep ? kLearned : 0);
+    if (keep > 0) chunks_->look_ahead(kParsed);
+    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, FirstPass::Kept{piece, keep});
   }
   nb::object take(double seconds) {
-    std::unique_ptr<Batch> batch;
+    std::shared_ptr<PackedRows> rows;
     {
       nb::gil_scoped_release unlocked;
-      batch = learned_by().take(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
+      rows = learned_by().take(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3)));
     }
-    if (!batch) return nb::none();
-    return nb::cast(new Held(std::move(batch), chunks_->pool()), nb::rv_policy::take_ownership);
+    return rows ? nb::cast(rows) : nb::none();
   }
   bool wait(double seconds) {
     nb::gil_scoped_release unlocked;
@@ -155,7 +154,7 @@ class Reader {
     bool interrupted = false;
     if (first_pass_) {
       while (!wait(0.025)) {
-        require(!first_pass_->waits(), "batches that it has learned from wait to be taken");
+        require(!first_pass_->waits(), "rows that it has learned from wait to be taken");
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
       }
       if (first_pass_->state().error) std::rethrow_exception(first_pass_->state().error);
@@ -323,9 +322,10 @@ void bind_reading(nb::module_& m) {
       .def(nb::init<nb::object, const Options&, int, int64_t, int, const Bytes&, const Bytes&, int64_t, int64_t>(),
            "source"_a, "options"_a, nb::kw_only(), "threads"_a = 2, "chunk"_a = int64_t{1} << 19, "slots"_a = 96,
            "labels"_a = nb::make_tuple(), "dictionary"_a = nb::make_tuple(), "line"_a = 0, "offset"_a = 0)
-      .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a, "keep"_a = false,
+      .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a, "keep"_a = 0, "piece"_a = 0,
            "Learn from the rows to come, in the background, as long as there are two classes and nothing unusual.")
-      .def("take", &Reader::take, "seconds"_a, "A batch that it has learned from and kept, in order; None: none yet.")
+      .def("take", &Reader::take, "seconds"_a,
+           "Rows that it has learned from and kept, packed, in order; None: none yet.")
       .def("wait", &Reader::wait, "seconds"_a, "Wait for that to end; whether it has.")
       .def("so_far", &Reader::so_far, "How many rows it has visited, and mistakes it has made.")
       .def("learned", &Reader::learned, "What it has learned; None if a number was not finite or reading failed.")

@@ -134,16 +134,20 @@ def test_every_format(tmp_path, name, text, reading, chunk):
         assert_the_same(path, chunk=chunk, reading=ReadingOptions(**reading), readout="average", passes=passes)
 
 
-def test_rows_for_later_passes_are_handed_on_in_bounded_memory(tmp_path):
+def test_rows_for_later_passes_are_handed_on_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(head_start, "_PIECE", 200)
+    monkeypatch.setattr(head_start, "_WAITING", 1000)
     path = tmp_path / "rows.svm"
     path.write_text(svm_text(rows(3000, 8, 5), np.arange(3000) % 2))
-    # Chunks of 64 bytes: far more batches than may wait to be taken, whoever is ahead.
+    # Far more rows than may wait to be taken, whoever is ahead.
     model = assert_the_same(path, chunk=64, readout="average", passes=3, margin=1.0)
     want = rb.AveragedPerceptron(max_iter=3, shuffle=False, margin=1.0).fit(*rb.load(path))
     assert model.coef_.tolist() == want.coef_.tolist()
 
 
-def test_a_run_that_is_given_up_while_rows_wait_to_be_taken_ends(tmp_path):
+def test_a_run_that_is_given_up_while_rows_wait_to_be_taken_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(head_start, "_PIECE", 200)
+    monkeypatch.setattr(head_start, "_WAITING", 1000)
     path = tmp_path / "rows.svm"
     path.write_text(svm_text(rows(3000, 8, 5), np.arange(3000) % 2))
     stream = open_stream(path, chunk=64)

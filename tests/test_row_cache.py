@@ -1,6 +1,5 @@
 """Rows that were kept in a file come back as they were, or not at all."""
 
-import tempfile
 from contextlib import closing
 
 import numpy as np
@@ -9,11 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import row_cache, whole_grains
-from rosenblatt.errors import CheckpointError
+from rosenblatt import _engine, row_cache
+from rosenblatt.errors import CheckpointError, InputError
 from rosenblatt.row_batches import RowBatch, Sparse, joined
 from rosenblatt.row_cache import RowCache
-from rosenblatt.whole_grains import WholeGrains
 
 
 def batch_of(rng, n, d, *, sparse=True, weighted=False, exact=False, index=np.int32):
@@ -44,25 +42,16 @@ def assert_equal(some, others, width):
         assert one.tolist() == other.tolist()
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_a_file_written_in_whole_grains_has_what_was_written(data):
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryFile("w+b", 0) as file:
-        patch.setattr(whole_grains, "GRAIN", 16)
-        patch.setattr(whole_grains, "_MOST_PIECES", 3)
-        before = data.draw(st.binary(max_size=40))
-        file.write(before)
-        grains, written = WholeGrains(file, len(before)), before
-        for pieces in data.draw(st.lists(st.lists(st.binary(max_size=20), max_size=6), max_size=6)):
-            grains.write(*pieces)
-            written += b"".join(pieces)
-            assert grains.end == len(written) and file.tell() >= len(written) // 16 * 16
-            if data.draw(st.booleans()):
-                grains.drain()
-                assert file.tell() == len(written)
-        grains.drain()
-        file.seek(0)
-        assert file.read() == written
+def read(cache):
+    """The batches of a cache, which keeps the memory of none of them."""
+    return [in_memory_of_its_own(batch) for _, batch in cache.batches()]
+
+
+def in_memory_of_its_own(batch):
+    dense = None if batch.dense is None else batch.dense.copy()
+    sparse = None if batch.sparse is None else Sparse(*(part.copy() for part in batch.sparse))
+    weights = None if batch.weights is None else batch.weights.copy()
+    return RowBatch(batch.codes.copy(), batch.n_features, dense=dense, sparse=sparse, weights=weights)
 
 
 def test_a_cache_that_was_emptied_begins_anew():
@@ -73,13 +62,13 @@ def test_a_cache_that_was_emptied_begins_anew():
         cache.flush()
         cache.empty()
         cache.add(second, 5)
-        assert_equal([batch for _, batch in cache.batches()], [second], 4)
+        assert_equal(read(cache), [second], 4)
         assert cache.rows == 5 and len(cache) == 1
 
 
 def test_rows_without_numbers_do_not_wait_without_end():
     empty = Sparse(np.zeros(0), np.zeros(0, np.int32), np.zeros(1001, np.int32))
-    batch = RowBatch(np.zeros(1000, np.int16), 1, sparse=empty, lasts=True)
+    batch = RowBatch(np.zeros(1000, np.int16), 1, sparse=empty)
     with closing(RowCache()) as cache:
         for _ in range(2000):
             cache.add(batch, 1)
@@ -90,11 +79,11 @@ def test_rows_without_numbers_do_not_wait_without_end():
 def test_memory_that_is_used_again_does_not_reach_the_cache():
     rng = np.random.default_rng(0)
     batch = batch_of(rng, 6, 4, sparse=False)
-    kept = batch.copy()
+    kept = in_memory_of_its_own(batch)
     with closing(RowCache()) as cache:
         cache.add(batch, 5)
         batch.dense[:] = 0
-        assert_equal([found for _, found in cache.batches()], [kept], 4)
+        assert_equal(read(cache), [kept], 4)
 
 
 @settings(max_examples=60, deadline=None)
@@ -119,31 +108,88 @@ def test_what_was_added_is_read_from_any_row_on(data):
                 cache.add(batch, k + 1)
         finally:
             row_cache._BLOCK = block
-        assert_equal([batch for _, batch in cache.batches()], batches, 9)
+        assert_equal(read(cache), batches, 9)
         n = cache.rows
         assert n == sum(map(len, batches)) and cache.n_features == max(batch.n_features for batch in batches)
         start = data.draw(st.integers(0, n - 1))
-        firsts, rest = zip(*cache.batches(start))
+        firsts, rest = zip(*((first, in_memory_of_its_own(batch)) for first, batch in cache.batches(start)))
         assert firsts[0] == start
         want = [values[start:] for values in everything(batches, 9)]
         assert [values.tolist() for values in everything(rest, 9)] == [values.tolist() for values in want]
         end = data.draw(st.integers(start + 1, n))
-        stretch = everything(cache.stretch(start, end), 9)
+        stretch = everything(list(cache.stretch(start, end)), 9)
         assert [values.tolist() for values in stretch] == [values[: end - start].tolist() for values in want]
 
 
-def test_numbers_are_kept_short_only_where_nothing_is_lost():
+# How a file has numbers, and what no file has: each list is kept in one form of its own.
+numbers = st.one_of(
+    st.builds(lambda m, k: m / 10**k, st.integers(-(2**31) + 1, 2**31 - 1), st.integers(0, 9)),
+    st.integers(-300, 300).map(float),
+    st.sampled_from((0.0, -0.0, 1.0, float("nan"), float("inf"), -float("inf"), 5e-324, 1e300, 0.1 + 0.2)),
+    st.floats(width=32),
+    st.floats(),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(numbers, min_size=1, max_size=20), min_size=1, max_size=4), st.booleans())
+def test_numbers_come_back_to_the_bit(lists, sparse):
+    with closing(RowCache()) as cache:
+        for values in map(np.asarray, lists):
+            n = len(values)
+            rows = Sparse(values, np.arange(n, dtype=np.int32), np.asarray([0, n], np.int32))
+            kept = {"sparse": rows} if sparse else {"dense": values.reshape(n, 1)}
+            cache.add(RowBatch(np.zeros(1 if sparse else n, np.int16), n if sparse else 1, **kept), 1)
+        found = np.concatenate([batch.values.reshape(-1).astype(np.float64) for batch in read(cache)])
+    assert found.tobytes() == np.concatenate(lists).astype(np.float64).tobytes()
+
+
+def kept_in(values, n_features=1 << 24):
+    """The bytes of a column number, and the form of the values: their width if they are decimals."""
+    packer, values = _engine.Packer(), np.asarray(values)
+    columns, starts = np.arange(len(values), dtype=np.int32), np.asarray([0, len(values)], np.int32)
+    packer.add(_engine.SparseRows(values, columns, starts, n_features), np.zeros(1, np.int16))
+    packed = packer.finish()
+    return packed.column_width, packed.value_kind, packed.places
+
+
+def test_numbers_take_as_few_bytes_as_will_do():
+    assert kept_in([1.0, 1.0]) == (3, 0, 0)
+    assert kept_in([1.0, -128.0]) == (3, 1, 0) and kept_in([128.0]) == (3, 2, 0)
+    assert kept_in([0.5, 0.12345]) == (3, 3, 5) and kept_in([0.123456789]) == (3, 4, 9)
+    assert kept_in(np.asarray([0.1], np.float32)) == (3, 32, 0) and kept_in([2.0**-30]) == (3, 32, 0)
+    assert kept_in([1 / 3]) == (3, 64, 0) and kept_in([-0.0]) == (3, 32, 0) and kept_in([np.nan]) == (3, 64, 0)
+    assert kept_in([3e9, 0.5]) == (3, 32, 0) and kept_in([1e5, 1e-9]) == (3, 64, 0)
+    widths = [kept_in([1.0], n_features)[0] for n_features in (256, 257, 1 << 16, 1 + (1 << 16), (1 << 24) + 1)]
+    assert widths == [1, 2, 2, 3, 4]
+
+
+def test_a_batch_larger_than_a_block_becomes_several():
     rng = np.random.default_rng(0)
-    cache = RowCache()
-    for exact in (True, False):
-        cache.add(batch_of(rng, 20, 5, exact=exact), 5)
-        cache.flush()
-    assert [batch.values.dtype for _, batch in cache.batches()] == [np.float32, np.float64]
-    huge = RowBatch(np.zeros(1, np.int16), 2, dense=np.asarray([[1e300, np.nan]]))
-    cache.add(huge, 5)
-    last = [batch for _, batch in cache.batches()][-1]
-    assert last.values.dtype == np.float64 and last.values[0, 0] == 1e300 and np.isnan(last.values[0, 1])
+    batch = batch_of(rng, 50, 9)
+    with closing(RowCache()) as cache, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_cache, "_BLOCK", 300)
+        cache.add(batch, 5)
+        assert_equal(read(cache), [batch], 9)
+        assert len(cache) > 3
+
+
+def test_more_features_than_the_cache_can_number_are_refused():
+    one = Sparse(np.ones(1), np.asarray([1 << 40]), np.asarray([0, 1]))
+    with closing(RowCache()) as cache, pytest.raises(InputError, match="at most 2\\*\\*31 - 1 features"):
+        cache.add(RowBatch(np.zeros(1, np.int16), (1 << 40) + 1, sparse=one), 1)
+
+
+def test_a_small_cache_of_many_features_is_found_again(tmp_path):
+    path = str(tmp_path / "rows")
+    rows = Sparse(np.ones(2), np.asarray([7, 200_000], np.int32), np.asarray([0, 1, 2], np.int32))
+    cache = RowCache(path)
+    cache.add(RowBatch(np.asarray([0, 1], np.int16), 1 << 18, sparse=rows), 2)
+    cache.finish({})
     cache.close()
+    again, _ = RowCache.reopen(path)
+    assert [batch.sparse.columns.tolist() for batch in read(again)] == [[7, 200_000]]
+    again.close()
 
 
 def test_a_finished_cache_is_found_again(tmp_path):
@@ -162,7 +208,7 @@ def test_a_finished_cache_is_found_again(tmp_path):
     cache.close()
     again, about = RowCache.reopen(path)
     assert about == {"rows of": "a test"} and again.classes_at(149) == 5
-    assert_equal([batch for _, batch in again.batches()], batches, 6)
+    assert_equal(read(again), batches, 6)
     again.close()
 
 
@@ -178,7 +224,7 @@ def test_a_cache_goes_on_from_a_mark(tmp_path):
     cache.close()
     again = RowCache(path, mark=mark)
     again.add(batches[2], 5)
-    assert_equal([batch for _, batch in again.batches()], batches[:3], 6)
+    assert_equal(read(again), batches[:3], 6)
     again.close()
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from rosenblatt import _engine
 
 _READOUTS = ("last", "average")
+_PIECE = 3 << 20  # bytes of rows, unpacked, that are handed on at once: small pieces cost calls
+_WAITING = 32 << 20  # bytes of rows, packed, that may wait while Python is loading
 # What the engine does not do by itself, and the value that asks for nothing.
 _USUAL = {
     "max_updates": None, "shuffle": False, "tie": "mistake", "multi_class": "ovr", "classes": None,
@@ -39,4 +41,4 @@ def begin(reader: _engine.Reader, settings: Mapping[str, Any], width: int) -> No
     """Let the engine learn from the rows that a reader is about to deliver."""
     choices = {name: settings[name] for name in ("fit_intercept", "eta0", "margin")}
     rule = _engine.Rule(tie=_engine.Tie.mistake, **choices)
-    reader.learn(rule, average=settings["average"], width=width, keep=settings["keep"])
+    reader.learn(rule, average=settings["average"], width=width, keep=_WAITING if settings["keep"] else 0, piece=_PIECE)

@@ -29,8 +29,8 @@ class Sparse(NamedTuple):
 class RowBatch:
     """Rows, dense or sparse, their class codes and weights.
 
-    Codes number the classes in the order in which the stream first showed them. Nothing is copied. A batch that `lasts`
-    stays as it is for as long as it is held; the memory of others may be used again by whoever made them.
+    Codes number the classes in the order in which the stream first showed them. Nothing is copied: the
+    memory may be used again by whoever made the batch, once the next one is asked for.
     """
 
     def __init__(
@@ -42,10 +42,9 @@ class RowBatch:
         sparse: Sparse | None = None,
         weights: FloatArray | None = None,
         view: _engine.DenseRows | _engine.SparseRows | None = None,
-        lasts: bool = False,
     ) -> None:
         self.codes, self.n_features, self.weights = codes, n_features, weights
-        self.dense, self.sparse, self.lasts = dense, sparse, lasts
+        self.dense, self.sparse = dense, sparse
         if view is not None:
             self.__dict__["view"] = view
 
@@ -63,9 +62,9 @@ class RowBatch:
         codes16 = codes.astype(np.int16)
         if raw.dense:
             dense = raw.data.reshape(raw.n_rows, raw.n_features)
-            return cls(codes16, raw.n_features, dense=dense, lasts=True, **more)
+            return cls(codes16, raw.n_features, dense=dense, **more)
         sparse = Sparse(raw.data, raw.columns, raw.starts)
-        return cls(codes16, max(width, raw.n_features), sparse=sparse, lasts=True, **more)
+        return cls(codes16, max(width, raw.n_features), sparse=sparse, **more)
 
     @cached_property
     def view(self) -> _engine.DenseRows | _engine.SparseRows:
@@ -88,12 +87,6 @@ class RowBatch:
         """How many numbers are stored."""
         return int(self.values.size)
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory of its arrays."""
-        arrays = (self.codes, self.weights, self.dense, *(self.sparse or ()))
-        return sum(array.nbytes for array in arrays if array is not None)
-
     def part(self, first: int, end: int) -> RowBatch:
         """The rows from `first` up to `end`, which share their memory with these."""
         codes, weights = self.codes[first:end], None if self.weights is None else self.weights[first:end]
@@ -109,25 +102,14 @@ class RowBatch:
         """Copies of some rows."""
         codes, weights = self.codes[ids], None if self.weights is None else self.weights[ids]
         if self.dense is not None:
-            return RowBatch(codes, self.n_features, dense=self.dense[ids], weights=weights, lasts=True)
+            return RowBatch(codes, self.n_features, dense=self.dense[ids], weights=weights)
         assert self.sparse is not None
         values, columns, starts = self.sparse
         lengths = starts[ids + 1] - starts[ids]
         ends = np.concatenate([np.zeros(1, starts.dtype), np.cumsum(lengths, dtype=starts.dtype)])
         places = np.repeat(starts[ids] - ends[:-1], lengths) + np.arange(ends[-1], dtype=starts.dtype)
         taken = Sparse(values[places], columns[places], ends)
-        return RowBatch(codes, self.n_features, sparse=taken, weights=weights, lasts=True)
-
-    def copy(self) -> RowBatch:
-        """The same rows in memory of their own."""
-        return RowBatch(
-            self.codes.copy(),
-            self.n_features,
-            dense=None if self.dense is None else self.dense.copy(),
-            sparse=None if self.sparse is None else Sparse(*(part.copy() for part in self.sparse)),
-            weights=None if self.weights is None else self.weights.copy(),
-            lasts=True,
-        )
+        return RowBatch(codes, self.n_features, sparse=taken, weights=weights)
 
     def counting(self) -> RowBatch:
         """The rows whose weight is not 0."""

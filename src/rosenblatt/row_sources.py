@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import inputs
+from rosenblatt import _engine, inputs
 from rosenblatt.class_table import ClassTable, key_of
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import MAX_CLASSES
@@ -68,7 +68,7 @@ class Source(Protocol):
         self,
         settings: dict[str, Any] | None,
         waiting: Callable[[int, int], None],
-        keep: Callable[[RowBatch], None],
+        keep: Callable[[_engine.PackedRows], None],
     ) -> dict[str, Any] | None:
         """What the engine has learned of the first rows by itself, which do not come again; None if nothing.
 
@@ -318,11 +318,10 @@ class FileSource:
         self,
         settings: dict[str, Any] | None,
         waiting: Callable[[int, int], None],
-        keep: Callable[[RowBatch], None],
+        keep: Callable[[_engine.PackedRows], None],
     ) -> dict[str, Any] | None:
         """Of the first file."""
-        width = self._stream.width or 0
-        found = self._stream.learned_ahead(settings, waiting, lambda raw: keep(RowBatch.of_raw(raw, raw.labels, width)))
+        found = self._stream.learned_ahead(settings, waiting, keep)
         if found is None:
             return None
         learned, self._position = found
@@ -416,7 +415,7 @@ class CachedSource(FileSource):
     def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch]:
         """The rows of the cache once more."""
         first = position["rows"]
-        return (part for part in self._cache.stretch(first, first + rows))
+        return self._cache.stretch(first, first + rows)
 
     def position(self) -> dict[str, Any]:
         """The row of the cache."""

@@ -200,7 +200,7 @@ class Stream:
         self,
         settings: Mapping[str, Any] | None,
         waiting: Callable[[int, int], None],
-        keep: Callable[[_engine.Batch], None],
+        keep: Callable[[_engine.PackedRows], None],
     ) -> tuple[dict[str, Any], Position] | None:
         """What the engine has learned by itself, and where the rows go on; None: nothing, and all rows are to come.
 

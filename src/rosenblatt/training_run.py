@@ -152,10 +152,10 @@ class Run:
         if growing.left_behind:
             self.left_at = (dict.fromkeys(self.position, 0), 0)
 
-    def _keep(self, batch: RowBatch) -> None:
+    def _keep(self, rows: _engine.PackedRows) -> None:
         """For later passes, of which there are some; the engine learns by itself of no more than two classes."""
         assert self.cache is not None
-        self.cache.add(batch, 2)
+        self.cache.add_packed(rows, 2)
 
     def _wait_for_engine(self, rows: int, mistakes: int) -> None:
         self.interrupts.raise_noted()
