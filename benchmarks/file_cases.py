@@ -202,17 +202,17 @@ class Peaks(Duel):
     kind: str = "megabytes"
 
     def measure(self, rounds: Rounds) -> Times:
-        """Memory does not fluctuate as time does: once."""
-        return Times([self.ours()], [self.peer()])
+        """The largest of three: how far parsing is ahead when the peak is reached differs by chance."""
+        return Times([max(self.ours() for _ in range(3))], [max(self.peer() for _ in range(3))])
 
 
-def memory(n_bytes: int, bar: float) -> Case:
+def memory(n_bytes: int, bar: float, *, passes: int = 1) -> Case:
     """A file of that size beside one of 0.2 GB: memory must not grow with the file."""
-    name = f"memory/train/{n_bytes / 1e9:g} GB"
+    name = f"memory/train/{n_bytes / 1e9:g} GB" + (f"/{passes}-passes" if passes > 1 else "")
 
     def peak(path: Path) -> float:
         model = _model(name)
-        command = ["train", str(path), "-o", str(model), *HOW, "--quiet"]
+        command = ["train", str(path), "-o", str(model), *HOW, "--passes", str(passes), "--quiet"]
         whole = timing.peak_of(f"import sys; sys.argv[1:] = {command!r}\n{_COMMAND}")
         return (whole - model.stat().st_size) / 1e6
 
@@ -221,15 +221,16 @@ def memory(n_bytes: int, bar: float) -> Case:
         rows = made_files.rows(ROWS).ours
         sizes = [size // divisor for size in (n_bytes, 200_000_000)]
         large, small = (made_files.repeated(rows, size, f"{size / 1e6:g}MB") for size in sizes)
-        seen: list[float] = []
+        seen: dict[Path, float] = {}
 
         def measured(path: Path) -> float:
-            seen.append(peak(path))
-            return seen[-1]
+            found = peak(path)
+            seen[path] = max(found, seen.get(path, 0.0))
+            return found
 
         def answers() -> str:
-            assert divisor > 1 or seen[0] < seen[1] + 10, (
-                f"it grows with the file: {seen[0]:.1f} MB, {seen[1]:.1f} MB for 0.2 GB"
+            assert divisor > 1 or seen[large] < seen[small] + 15, (
+                f"it grows with the file: {seen[large]:.1f} MB, {seen[small]:.1f} MB for 0.2 GB"
             )
             return "peak of the whole process over the size of the model"
 
@@ -265,5 +266,6 @@ CASES: list[Case] = [
     texts_beside_vowpal_wabbit("newsgroups-five-passes", _newsgroups, None, how=FIVE_PASSES),
     texts_beside_scikit_learn("newsgroups", _newsgroups, None),
     *(memory(n_bytes, 100.0) for n_bytes in (200_000_000, 500_000_000, 2_000_000_000)),
+    memory(2_000_000_000, 100.0, passes=3),
     tiny(0.3),
 ]

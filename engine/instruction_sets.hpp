@@ -3,6 +3,7 @@
 // kernels.cpp must not instantiate templates of the standard library: the linker keeps one copy of each, and a copy made
 // for AVX-512 would crash an older machine. So what grows (logs, histories) lives in the driver.
 #pragma once
+#include "compact.hpp"
 #include "expansions.hpp"
 #include "problems.hpp"
 
@@ -49,6 +50,8 @@ struct Kernels {
   // Kernel expansions in float32 and in float64.
   ExpansionKernels<float> expansions32;
   ExpansionKernels<double> expansions64;
+  // Numbers in few bytes.
+  CompactKernels compact;
 };
 
 const Kernels& kernels();                   // the ones in use

@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "compact_kernels.hpp"
 #include "expansion_kernels.hpp"
 #include "instruction_sets.hpp"
 #include "measures.hpp"
@@ -597,7 +598,8 @@ const Kernels table = {NAME_OF(INSTRUCTION_SET),
                        add_scaled,
                        rotate,
                        expansion_kernels<float>(),
-                       expansion_kernels<double>()};
+                       expansion_kernels<double>(),
+                       compact_kernels()};
 }  // namespace INSTRUCTION_SET
 
 }  // namespace rosenblatt

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compact.hpp"
+#include "instruction_sets.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -14,7 +14,8 @@ int width_of(uint64_t size) { return size < 1u << 8 ? 1 : size < 1u << 16 ? 2 : 
 
 void planes_of(const Growing<int32_t>& integers, size_t n, int width, Growing<uint8_t>& planes) {
   planes.resize(n * static_cast<size_t>(width));
-  to_planes(integers.data(), static_cast<int64_t>(n), width, planes.data(), static_cast<int64_t>(n), 0);
+  const int64_t count = static_cast<int64_t>(n);
+  kernels().compact.to_planes(integers.data(), {count, width, 0, count}, planes.data());
 }
 
 bool all_are_float32(const double* numbers, size_t n) {
@@ -123,7 +124,7 @@ bool Packer::scale(int places) {
 
 void Packer::give_up_decimals() {
   raw_.resize(numbers_);
-  to_numbers(m_.data(), static_cast<int64_t>(numbers_), places_, raw_.data());
+  kernels().compact.to_numbers(m_.data(), static_cast<int64_t>(numbers_), places_, raw_.data());
   decimal_ = false;
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "compact.hpp"
+#include "instruction_sets.hpp"
 #include "packed_rows.hpp"
 #include "python_rows.hpp"
 
@@ -29,27 +29,27 @@ void add(Packer& packer, nb::handle rows_handle, Array1<int16_t> codes, std::opt
   packer.add(rows, codes.data(), weights ? weights->data() : nullptr);
 }
 
-// How many integers the planes hold; the stretch that is asked for must be among them.
-int64_t total_of(size_t bytes, int width, int64_t first, size_t count) {
+// The stretch that is asked for, which must be among the integers that the planes hold.
+Planes stretch(size_t bytes, int width, int64_t first, size_t count) {
   require(width >= 1 && width <= 4, "an integer has a width of 1 to 4 bytes");
   const size_t size = static_cast<size_t>(width);
   require(bytes % size == 0, "planes must be whole");
   const int64_t total = static_cast<int64_t>(bytes / size), n = static_cast<int64_t>(count);
   require(first >= 0 && n <= total && first <= total - n, "the planes do not hold so many integers");
-  return total;
+  return {total, width, first, n};
 }
 
 void read_columns(Array1<uint8_t> planes, int width, int64_t first, Output1<int32_t> columns) {
-  const int64_t total = total_of(planes.size(), width, first, columns.size());
+  const Planes where = stretch(planes.size(), width, first, columns.size());
   nb::gil_scoped_release unlocked;
-  columns_of_planes(planes.data(), total, width, first, static_cast<int64_t>(columns.size()), columns.data());
+  kernels().compact.columns_of_planes(planes.data(), where, columns.data());
 }
 
 void read_decimals(Array1<uint8_t> planes, int width, int places, int64_t first, Output1<double> numbers) {
-  const int64_t total = total_of(planes.size(), width, first, numbers.size());
-  require(places >= 0 && places <= 9, "places must be from 0 to 9");
+  const Planes where = stretch(planes.size(), width, first, numbers.size());
+  require(places >= 0 && places <= kMostPlaces, "places must be from 0 to 9");
   nb::gil_scoped_release unlocked;
-  decimals_of_planes(planes.data(), total, width, first, static_cast<int64_t>(numbers.size()), places, numbers.data());
+  kernels().compact.decimals_of_planes(planes.data(), where, places, numbers.data());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """Rows that were kept in a file come back as they were, or not at all."""
 
-from contextlib import closing
+import os
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pytest
@@ -101,13 +102,11 @@ def test_what_was_added_is_read_from_any_row_on(data):
         }
     )
     batches = [batch_of(rng, **kind) for kind in data.draw(st.lists(kinds, min_size=1, max_size=8))]
-    with closing(RowCache()) as cache:
-        block, row_cache._BLOCK = row_cache._BLOCK, data.draw(st.sampled_from((1, 300, 1 << 20)))
-        try:
-            for k, batch in enumerate(batches):
-                cache.add(batch, k + 1)
-        finally:
-            row_cache._BLOCK = block
+    with closing(RowCache()) as cache, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_cache, "_BLOCK", data.draw(st.sampled_from((1, 300, 1 << 20))))
+        patch.setattr(row_cache, "_IN_MEMORY", data.draw(st.sampled_from((0, 1500, 1 << 20))))
+        for k, batch in enumerate(batches):
+            cache.add(batch, k + 1)
         assert_equal(read(cache), batches, 9)
         n = cache.rows
         assert n == sum(map(len, batches)) and cache.n_features == max(batch.n_features for batch in batches)
@@ -132,9 +131,15 @@ numbers = st.one_of(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.lists(numbers, min_size=1, max_size=20), min_size=1, max_size=4), st.booleans())
-def test_numbers_come_back_to_the_bit(lists, sparse):
-    with closing(RowCache()) as cache:
+@given(
+    st.lists(st.lists(numbers, min_size=1, max_size=20), min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from(_engine.instruction_sets()),
+)
+def test_numbers_come_back_to_the_bit(lists, sparse, instruction_set):
+    with closing(RowCache()) as cache, ExitStack() as restore:
+        restore.callback(_engine.use_instruction_set, _engine.instruction_set())
+        _engine.use_instruction_set(instruction_set)
         for values in map(np.asarray, lists):
             n = len(values)
             rows = Sparse(values, np.arange(n, dtype=np.int32), np.asarray([0, n], np.int32))
@@ -162,6 +167,21 @@ def test_numbers_take_as_few_bytes_as_will_do():
     assert kept_in([3e9, 0.5]) == (3, 32, 0) and kept_in([1e5, 1e-9]) == (3, 64, 0)
     widths = [kept_in([1.0], n_features)[0] for n_features in (256, 257, 1 << 16, 1 + (1 << 16), (1 << 24) + 1)]
     assert widths == [1, 2, 2, 3, 4]
+
+
+def test_the_first_blocks_of_a_temporary_cache_stay_in_memory(monkeypatch):
+    monkeypatch.setattr(row_cache, "_IN_MEMORY", 1500)
+    rng = np.random.default_rng(0)
+    batches = [batch_of(rng, 50, 9) for _ in range(4)]
+    sizes = []
+    with closing(RowCache()) as cache:
+        for batch in batches:
+            cache.add(batch, 5)
+            cache.flush()
+            sizes.append(os.fstat(cache._file.fileno()).st_size)
+        assert sizes[0] == 64 and sizes[1] > 64  # its beginning; the second block is too much
+        assert sizes[1] < sizes[2] < sizes[3]
+        assert_equal(read(cache), batches, 9)
 
 
 def test_a_batch_larger_than_a_block_becomes_several():

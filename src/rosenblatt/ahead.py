@@ -28,6 +28,7 @@ class Ahead(Generic[T]):
         item = self._found.get()
         self._room.release()
         if isinstance(item, BaseException):
+            self._found.put(item)  # for whoever asks again: the thread is over
             raise item
         return item
 

@@ -14,7 +14,7 @@ from rosenblatt import _engine
 
 _READOUTS = ("last", "average")
 _PIECE = 3 << 20  # bytes of rows, unpacked, that are handed on at once: small pieces cost calls
-_WAITING = 32 << 20  # bytes of rows, packed, that may wait while Python is loading
+_WAITING = 16 << 20  # bytes of rows, packed, that may wait while Python is loading
 # What the engine does not do by itself, and the value that asks for nothing.
 _USUAL = {
     "max_updates": None, "shuffle": False, "tie": "mistake", "multi_class": "ovr", "classes": None,

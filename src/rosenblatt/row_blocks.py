@@ -55,17 +55,20 @@ class Block(NamedTuple):
     digest: bytes
 
     @classmethod
-    def of(cls, rows: _engine.PackedRows, n_classes: int, offset: int) -> tuple[Block, list[Bytes]]:
-        """Packed rows as a block, and the pieces of it, in order, its header the first."""
+    def of(cls, rows: _engine.PackedRows, n_classes: int, offset: int) -> Block:
+        """The header of packed rows, as yet without a hash."""
         counts = (rows.n_rows, rows.n_features, rows.n_values, n_classes)
-        block = cls(offset, *counts, rows.dense, rows.weighted, rows.column_width, rows.value_kind, rows.places, b"")
+        return cls(offset, *counts, rows.dense, rows.weighted, rows.column_width, rows.value_kind, rows.places, b"")
+
+    def pieces(self, rows: _engine.PackedRows) -> tuple[Block, list[Bytes]]:
+        """The block with its hash, and what is to be written of these rows, in order, its header the first."""
         payload: list[Bytes] = []
         for array in rows.arrays:
             payload += [array.view(np.uint8).data, bytes(aligned(array.nbytes) - array.nbytes)]
-        hasher = xxh3_128(block.header())
+        hasher = xxh3_128(self.header())
         for piece in payload:
             hasher.update(piece)
-        block = block._replace(digest=hasher.digest())
+        block = self._replace(digest=hasher.digest())
         return block, [block.header(), *payload]
 
     @classmethod
@@ -103,11 +106,14 @@ class Block(NamedTuple):
         hasher.update(memoryview(content)[skip + HEADER_SIZE : skip + self.size])
         return hasher.digest() == self.digest
 
-    def batch(self, content: Any, skip: int, first: int, end: int, room: Room) -> RowBatch:
-        """The rows from `first` up to `end`, in this room; the bytes of the block are behind `skip` others."""
-        found: dict[str, NDArray[Any]] = {
-            name: np.frombuffer(content, dtype, length, skip + offset) for name, dtype, length, offset in self._arrays()
-        }
+    def arrays(self, content: Any, skip: int) -> list[NDArray[Any]]:
+        """The arrays of the block, whose bytes are behind `skip` others."""
+        return [np.frombuffer(content, dtype, length, skip + offset) for _, dtype, length, offset in self._arrays()]
+
+    def batch(self, arrays: list[NDArray[Any]], first: int, end: int, room: Room) -> RowBatch:
+        """The rows from `first` up to `end` of these arrays, in this room."""
+        named = zip(self._arrays(), arrays, strict=True)
+        found = {name: array.view(dtype) for (name, dtype, *_), array in named}
         codes, weights = found["codes"][first:end], found.get("weights")
         weights = None if weights is None else weights[first:end]
         if self.dense:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
 
 from rosenblatt import _engine
@@ -29,8 +30,9 @@ _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
 _BLOCK = 3 << 20  # bytes, unpacked, after which a block is written: small ones cost calls when written, mapped and read
 _A_NUMBER = 12  # bytes, with its column
 _AT_ONCE = 1 << 16  # bytes that are written by one call; for megabytes a system may have to find memory first
-_WINDOW = 1 << 23  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
+_WINDOW = 1 << 22  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
 _POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
+_IN_MEMORY = 8 << 20  # bytes of packed rows that a temporary cache keeps there: a file costs more than packing them
 _MAX_ABOUT = 64 << 20
 _TAIL = 8 + 16 + len(_END)  # length and hash of what is known of the rows
 
@@ -47,8 +49,8 @@ class Mark(NamedTuple):
 class RowCache:
     """Rows in a file: first written, batch after batch, then read as often as one likes.
 
-    A cache without a path is a temporary file in `folder`; where the system allows, it has no name, so that nothing is
-    left behind even by a process that is killed.
+    A cache without a path keeps its first megabytes in memory, and the rest in a temporary file in `folder`; where the
+    system allows, this has no name, so that nothing is left behind even by a process that is killed.
     """
 
     def __init__(
@@ -58,6 +60,8 @@ class RowCache:
         self.path, self._place = path, path or folder or tempfile.gettempdir()
         self._blocks: list[Block] = []
         self._firsts: list[int] = [0]
+        self._in_memory: list[_engine.PackedRows] = []  # the first blocks of a temporary cache
+        self._bytes_in_memory = 0
         self._chain = b""
         self._packer = _engine.Packer()
         self._packed: _engine.PackedRows | None = None
@@ -149,15 +153,24 @@ class RowCache:
 
     def _close_block(self) -> None:
         if self._packer.n_bytes:
-            self._packed = self._packer.finish(self._packed)
-            self._write(self._packed, self._n_classes)
+            rows = self._packer.finish(self._packed)
+            self._packed = None if self._write(rows, self._n_classes) else rows
 
-    def _write(self, rows: _engine.PackedRows, n_classes: int) -> None:
-        block, pieces = Block.of(rows, n_classes, self._end)
+    def _write(self, rows: _engine.PackedRows, n_classes: int) -> bool:
+        """Write a block, or keep it in memory; whether it is kept there."""
+        block = Block.of(rows, n_classes, self._end)
+        if self.path is None and len(self._in_memory) == len(self._blocks):
+            self._bytes_in_memory += block.size
+            if self._bytes_in_memory <= _IN_MEMORY:
+                self._in_memory.append(rows)
+                self._append(block)
+                return True
+        block, pieces = block.pieces(rows)
         with self._writing() as write:
             for piece in pieces:
                 write(piece)
         self._append(block)
+        return False
 
     @contextmanager
     def _writing(self) -> Iterator[Callable[[Bytes], None]]:
@@ -185,6 +198,7 @@ class RowCache:
         """Forget all rows: they will come again."""
         self._packer = _engine.Packer()
         self._blocks, self._firsts, self._chain, self.rows = [], [0], b"", 0
+        self._in_memory, self._bytes_in_memory = [], 0
         self._checked.clear()
         self._file.truncate(0)
         self._file.seek(0)
@@ -245,6 +259,10 @@ class RowCache:
         """The rows from `first` up to `end`, block after block; no more than a window of them is mapped at a time."""
         k = self._block_of(first)
         while k < len(self._blocks) and self._firsts[k] < end:
+            if k < len(self._in_memory):
+                yield self._part(k, self._in_memory[k].arrays, first, end, rooms())
+                k += 1
+                continue
             stop = k + 1
             while (
                 stop < len(self._blocks)
@@ -254,14 +272,18 @@ class RowCache:
                 stop += 1
             content, begin = self._window(k, stop)
             for number in range(k, stop):
-                block, here = self._blocks[number], self._firsts[number]
-                skip = block.offset - begin
+                block, skip = self._blocks[number], self._blocks[number].offset - begin
                 if number not in self._checked:
                     if not block.is_whole(content, skip):
                         raise _damaged(self.path)
                     self._checked.add(number)
-                yield block.batch(content, skip, max(0, first - here), min(block.rows, end - here), rooms())
+                yield self._part(number, block.arrays(content, skip), first, end, rooms())
             k = stop
+
+    def _part(self, number: int, arrays: list[NDArray[Any]], first: int, end: int, room: Room) -> RowBatch:
+        """What a block has of the rows from `first` up to `end`."""
+        block, here = self._blocks[number], self._firsts[number]
+        return block.batch(arrays, max(0, first - here), min(block.rows, end - here), room)
 
     def _window(self, k: int, stop: int) -> tuple[mmap.mmap, int]:
         """Consecutive blocks, mapped into memory as one, and where in the file that begins."""
