@@ -22,9 +22,10 @@ import numpy as np
 
 from benchmarks import data as made
 from benchmarks.data import Data
-from rosenblatt import inputs, kernel_learning
-from rosenblatt.expansions import KernelLearner, points_at_once
-from rosenblatt.kernels import ProductKernel
+from rosenblatt import inputs
+from rosenblatt.kernels import learning as kernel_learning
+from rosenblatt.kernels.expansions import KernelLearner, points_at_once
+from rosenblatt.kernels.functions import ProductKernel
 from rosenblatt.learning import Choices, Examples
 
 BEGIN, END = "<!-- freund-schapire: begin -->", "<!-- freund-schapire: end -->"

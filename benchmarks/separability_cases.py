@@ -14,7 +14,9 @@ from benchmarks import real_data, timing
 from benchmarks.cases import ALONE, FASTER, SLOWER, Case, Duel
 from benchmarks.rivals import highs
 from benchmarks.timing import Rounds, Times
-from rosenblatt import inputs, proofs, suppliers
+from rosenblatt import inputs
+from rosenblatt.proving import proofs
+from rosenblatt.searching import suppliers
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from benchmarks.rivals import support_vector_machines as rivals
 from benchmarks.rivals.support_vector_machines import Run
 from benchmarks.timing import Rounds, Times
 from rosenblatt import inputs, margins
-from rosenblatt.soft_margin import Bias, Problem, Solution, judge
+from rosenblatt.solving.soft_margin import Bias, Problem, Solution, judge
 
 GAP = 1e-6
 Loader = Callable[[int], tuple[Any, Any]]  # is given the divisor of the number of rows; X, and y in {-1, +1}

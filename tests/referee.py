@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt import inputs
-from rosenblatt.soft_margin import Problem
+from rosenblatt.solving.soft_margin import Problem
 
 BIASES = ("free", "regularised", "none")
 

@@ -39,12 +39,21 @@ def test_the_import_contracts_are_kept():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("name", ["textbook", "errors", "hyperplane", "certificates"])
-def test_what_states_or_checks_a_claim_does_not_know_the_engine(name):
-    module = SOURCE / f"{name}.py"
-    if not module.exists():
-        pytest.skip(f"there is no {name}.py")
+STATES_OR_CHECKS = ["textbook", "errors", "hyperplane", "certificates", "joint_certificates", "certificate_table"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [*(SOURCE / f"{name}.py" for name in STATES_OR_CHECKS), *sorted((SOURCE / "checking").glob("*.py"))],
+    ids=lambda module: module.stem,
+)
+def test_what_states_or_checks_a_claim_does_not_know_the_engine(module):
     assert not {imported for imported in imported_names(module) if "_engine" in imported}
+
+
+def test_every_package_says_what_it_is_for():
+    for package in SOURCE.glob("*/__init__.py"):
+        assert ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))), package
 
 
 @pytest.mark.parametrize("statement", ["import rosenblatt", "import rosenblatt.command_line"])
@@ -53,7 +62,7 @@ def test_importing_loads_nothing_heavy(statement):
 
 
 def test_a_file_begins_to_be_parsed_before_numpy_is_loaded():
-    loaded = modules_loaded_by("from rosenblatt.streams import open_stream; import rosenblatt.reading_options")
+    loaded = modules_loaded_by("from rosenblatt.reading.streams import open_stream; import rosenblatt.reading.options")
     assert not loaded & (HEAVY | {"numpy"})
 
 

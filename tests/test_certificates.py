@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import canonical, mistake_bounds, rounding, textbook, witnesses
+from rosenblatt import textbook
 from rosenblatt.certificates import (
     Data,
     Inseparable,
@@ -29,6 +29,7 @@ from rosenblatt.certificates import (
     verify,
     verify_batches,
 )
+from rosenblatt.checking import canonical, mistake_bounds, rounding, witnesses
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 
@@ -1137,7 +1138,7 @@ def test_text_that_is_no_certificate(change, message):
 
 
 def test_text_that_is_too_long(monkeypatch):
-    monkeypatch.setattr("rosenblatt.certificate_text.MAX_TEXT", 100)
+    monkeypatch.setattr("rosenblatt.checking.certificate_text.MAX_TEXT", 100)
     with pytest.raises(InputError, match="characters, more than 100"):
         certificate_from_json(and_gate().to_json())
 

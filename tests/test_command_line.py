@@ -19,7 +19,7 @@ import rosenblatt
 from rosenblatt import command_line, demo
 from rosenblatt.commands import reading
 from rosenblatt.errors import InputError
-from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.reading.options import ReadingOptions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NAMES = list(command_line.NAMES)

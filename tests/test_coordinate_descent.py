@@ -15,11 +15,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import _engine, inputs, suppliers
+from rosenblatt import _engine, inputs
 from rosenblatt import textbook as tb
-from rosenblatt.coordinate_descent import solve
-from rosenblatt.faces import Faces, _Face
-from rosenblatt.soft_margin import Problem, Start, combination, judge, scores, slack
+from rosenblatt.searching import suppliers
+from rosenblatt.solving.coordinate_descent import solve
+from rosenblatt.solving.faces import Faces, _Face
+from rosenblatt.solving.soft_margin import Problem, Start, combination, judge, scores, slack
 
 BIASES = ("free", "regularised", "none")
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from streams_of_rows import svm_text
 
 import rosenblatt as rb
-from rosenblatt import head_start, stream_learning
 from rosenblatt.errors import FileFormatError, WeightOverflowError
-from rosenblatt.streams import open_stream
+from rosenblatt.reading import head_start
+from rosenblatt.reading.streams import open_stream
+from rosenblatt.runs import stream_learning
 
 pytestmark = pytest.mark.engine
 
@@ -126,7 +127,7 @@ TABLE = "kind,a,b,words\n" + "".join(f"{'yes' if i % 3 else 'no'},{i % 7 - 3},{i
 )
 @pytest.mark.parametrize("chunk", [64, 1 << 19])
 def test_every_format(tmp_path, name, text, reading, chunk):
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     path = tmp_path / name
     path.write_text(text)
@@ -200,7 +201,7 @@ class Slow:
 @pytest.fixture
 def slow_stream(tmp_path, monkeypatch):
     clock = itertools.count()  # a second passes with each look
-    monkeypatch.setattr("rosenblatt.training_run.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("rosenblatt.runs.run.time.monotonic", lambda: next(clock))
     path = tmp_path / "rows.svm"
     path.write_text(svm_text(rows(300, 5, 2), np.arange(300) % 2))
     stream = open_stream(path)

@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 import rosenblatt as rb
-from rosenblatt import certificate_words, inputs, joint_search, joint_separability, kesler, rationals
+from rosenblatt import inputs
 from rosenblatt.certificates import (
     JointData,
     JointInseparable,
@@ -31,8 +31,11 @@ from rosenblatt.certificates import (
     Margin,
     RationalHyperplane,
 )
+from rosenblatt.checking import certificate_words
+from rosenblatt.deciding import joint_search, joint_separability, kesler
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
+from rosenblatt.proving import rationals
 
 # Three segments, each past the end of the next: disjoint, so that every pair is separable; but three rays from a point,
 # which is what one W makes of the plane, cannot keep them apart.
@@ -335,7 +338,7 @@ def test_a_part_of_the_pairs_is_enough(monkeypatch, kind, active):
 
 def test_more_numbers_than_an_active_set_takes_at_first(monkeypatch):
     X, y = load_wine(return_X_y=True)
-    monkeypatch.setattr("rosenblatt.suppliers.SMALL", 10)
+    monkeypatch.setattr("rosenblatt.searching.suppliers.SMALL", 10)
     monkeypatch.setattr(joint_search, "_ACTIVE", 10)
     certificate = true(rb.certify(X, y, multi_class="joint", exact=False), X, y)
     assert certificate.separable and certificate.gap < 1e-6
@@ -533,7 +536,7 @@ def test_many_rows_at_the_margin_need_no_fractions(monkeypatch):
     scores = X @ W[:, :3].T + W[:, 3]
     order = np.sort(scores, axis=1)
     X, y = X[order[:, 2] > order[:, 1]], scores.argmax(axis=1)[order[:, 2] > order[:, 1]]
-    from rosenblatt import joint_checks
+    from rosenblatt.checking import joint_checks
 
     def never(*_):
         raise AssertionError

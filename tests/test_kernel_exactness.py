@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import DataSet, Setting, fitted, noisy, problems
 
-from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron, _engine, expansions
+from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron, _engine
 from rosenblatt import textbook as tb
+from rosenblatt.kernels import expansions
 
 pytestmark = pytest.mark.engine
 thorough = settings(max_examples=80, deadline=None)

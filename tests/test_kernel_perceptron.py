@@ -16,8 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import noisy
 
-from rosenblatt import KernelPerceptron, _engine, expansions, inputs, kernels
+from rosenblatt import KernelPerceptron, _engine, inputs
 from rosenblatt.errors import InputError, WeightOverflowError
+from rosenblatt.kernels import expansions
+from rosenblatt.kernels import functions as kernels
 
 BUDGETS = ("forget", "project", "random")
 READOUTS = ("vote", "average", "last")

@@ -12,7 +12,7 @@ from streams_of_rows import svm_text
 
 COMMAND = """
 import sys, rosenblatt as rb
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.streams import open_stream
 options = dict(readout="average", passes=4, hold_out=0.1, checkpoint="checkpoint", every=200)
 options |= {kind} if sys.argv[1] == "kind" else {}
 rb.train([([[1.0], [-1.0]], [1, 0])], passes=2), rb.save  # what is loaded late is loaded now

@@ -24,9 +24,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import data_file, separable
 
 import rosenblatt as rb
-from rosenblatt import inputs, model_file, soft_margin, soft_margin_classifiers
+from rosenblatt import inputs, model_file, soft_margin_classifiers
 from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, ModelFileError, NotSeparableError, UndecidedError
+from rosenblatt.solving import soft_margin
 
 IRIS = load_iris(return_X_y=True)
 XOR = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]

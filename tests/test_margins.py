@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 from referee import BIASES, noisy, optimum, problem
 
-from rosenblatt import margins, newton
+from rosenblatt import margins
 from rosenblatt.margins import soft_margin_path_solutions, solve_soft_margin
-from rosenblatt.soft_margin import judge, slack
+from rosenblatt.solving import newton
+from rosenblatt.solving.soft_margin import judge, slack
 
 KINDS = ("separable", "noisy", "random", "copies", "far", "scaled", "rare class", "one feature")
 

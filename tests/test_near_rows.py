@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import _engine, inputs
-from rosenblatt.near_rows import near_rows
+from rosenblatt.proving.near_rows import near_rows
 
 pytestmark = pytest.mark.engine
 

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 from referee import BIASES, noisy, optimum, problem
 
-from rosenblatt import augmented_lagrangian, newton, row_products
-from rosenblatt.soft_margin import Start, judge, scores
+from rosenblatt.solving import augmented_lagrangian, newton, row_products
+from rosenblatt.solving.soft_margin import Start, judge, scores
 
 STORES = {"float64": np.asarray, "float32": lambda X: X.astype(np.float32), "csr": sp.csr_array}
 STORES["csr float32"] = lambda X: sp.csr_matrix(X.astype(np.float32))

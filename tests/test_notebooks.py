@@ -9,7 +9,8 @@ import pytest
 from sklearn.base import clone
 
 import rosenblatt as rb
-from rosenblatt import notebooks, sketches
+from rosenblatt import notebooks
+from rosenblatt.checking import sketches
 
 pytest.importorskip("matplotlib")
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import rosenblatt as rb
-from rosenblatt import inputs, presolve
-from rosenblatt.candidates import Task, codes_of
-from rosenblatt.rationals import min_norm_point
+from rosenblatt import inputs
+from rosenblatt.proving.rationals import min_norm_point
+from rosenblatt.searching import presolve
+from rosenblatt.searching.candidates import Task, codes_of
 
 
 def task(X, y, intercept=True, deadline=None):

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_iris
 
 from rosenblatt import inputs
-from rosenblatt.enclosures import positive_solution, root_down, root_up, round_down, round_up, scores
 from rosenblatt.errors import InputError
-from rosenblatt.proofs import prove_plane, prove_upper, prove_witness, weakly_separates
-from rosenblatt.rationals import min_norm_point, rank
+from rosenblatt.proving.enclosures import positive_solution, root_down, root_up, round_down, round_up, scores
+from rosenblatt.proving.proofs import prove_plane, prove_upper, prove_witness, weakly_separates
+from rosenblatt.proving.rationals import min_norm_point, rank
 
 thorough = settings(max_examples=300, deadline=None)
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -174,7 +174,7 @@ def test_no_margin_exceeds_the_bound(seed, intercept, monkeypatch):
     weights = np.array([float(v) for v in answer.weights])
     bound = prove_upper(rows, y, answer.rows, weights, intercept=intercept)
     assert F(bound) ** 2 >= answer.margin_squared
-    monkeypatch.setattr("rosenblatt.proofs._EXACT_SUM", 0)
+    monkeypatch.setattr("rosenblatt.proving.proofs._EXACT_SUM", 0)
     floats = prove_upper(rows, y, answer.rows, weights, intercept=intercept)
     assert floats >= bound
     if answer.separable:
@@ -182,7 +182,7 @@ def test_no_margin_exceeds_the_bound(seed, intercept, monkeypatch):
         assert floats <= bound * (1 + 1e-10)
     other = np.random.default_rng(seed).random(len(rows))
     for limit in (0, 10**6):
-        monkeypatch.setattr("rosenblatt.proofs._EXACT_SUM", limit)
+        monkeypatch.setattr("rosenblatt.proving.proofs._EXACT_SUM", limit)
         assert F(prove_upper(rows, y, range(len(rows)), other, intercept=intercept)) ** 2 >= answer.margin_squared
 
 
@@ -194,7 +194,7 @@ def test_bounds_in_floats_are_above_exact_ones(data, n, d, intercept):
     y = np.where(np.arange(n) % 2, 1, -1)
     exact = prove_upper(inputs.rows(X), y, range(n), weights, intercept=intercept)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rosenblatt.proofs._EXACT_SUM", -1)
+        patch.setattr("rosenblatt.proving.proofs._EXACT_SUM", -1)
         for storage in STORAGES:
             assert prove_upper(inputs.rows(storage(X)), y, range(n), weights, intercept=intercept) >= exact
 

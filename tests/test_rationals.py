@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from rosenblatt import inputs
-from rosenblatt.dyadics import dyadic, row_point
 from rosenblatt.errors import InputError
-from rosenblatt.integer_systems import (
+from rosenblatt.proving.dyadics import dyadic, row_point
+from rosenblatt.proving.integer_systems import (
     OutOfTime,
     eliminate,
     independent,
@@ -26,7 +26,7 @@ from rosenblatt.integer_systems import (
     solve,
     solve_integers,
 )
-from rosenblatt.rationals import min_norm_point
+from rosenblatt.proving.rationals import min_norm_point
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

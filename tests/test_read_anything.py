@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import rosenblatt as rb
 from rosenblatt.errors import InputError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.streams import open_stream
 
 SEEDS = {
     "libsvm": b"+1 1:0.5 3:2 # good\n-1 qid:3 2:1e-3\n",

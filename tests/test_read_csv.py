@@ -12,8 +12,8 @@ from sklearn.utils import murmurhash3_32
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.streams import open_stream
 
 POINTS = "height,width,class\n1.5,2,cat\n3,1,dog\n-4e1, 5 ,cat\n"
 

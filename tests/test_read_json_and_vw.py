@@ -10,8 +10,8 @@ from sklearn.utils import murmurhash3_32
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.streams import open_stream
 
 
 def write(folder, text, name="data.jsonl"):

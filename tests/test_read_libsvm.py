@@ -10,8 +10,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.streams import open_stream
 
 
 def write(folder, text, name="data.svm"):

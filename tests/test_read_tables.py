@@ -11,8 +11,8 @@ from standard_input import from_file, from_pipe
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.streams import open_stream
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

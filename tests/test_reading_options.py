@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.class_table import MAX_CLASSES, ClassTable, canonical, key_of
 from rosenblatt.errors import FileFormatError, InputError
-from rosenblatt.formats_found import find_format, format_of_name
-from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.reading.class_table import MAX_CLASSES, ClassTable, canonical, key_of
+from rosenblatt.reading.formats_found import find_format, format_of_name
+from rosenblatt.reading.options import ReadingOptions
 
 columns = st.lists(st.one_of(st.text(max_size=5), st.integers(-5, 100)), unique=True, max_size=3)
 

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import _engine, row_cache
+from rosenblatt import _engine
 from rosenblatt.errors import CheckpointError, InputError
-from rosenblatt.row_batches import RowBatch, Sparse, joined
-from rosenblatt.row_cache import RowCache
+from rosenblatt.runs import row_cache
+from rosenblatt.runs.row_batches import RowBatch, Sparse, joined
+from rosenblatt.runs.row_cache import RowCache
 
 
 def batch_of(rng, n, d, *, sparse=True, weighted=False, exact=False, index=np.int32):

@@ -14,8 +14,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt import _engine, inputs, rationals
+from rosenblatt import _engine, inputs
 from rosenblatt.errors import InputError
+from rosenblatt.proving import rationals
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 AND = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]

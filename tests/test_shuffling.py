@@ -11,7 +11,7 @@ from streams_of_rows import assert_same, cut, whole
 import rosenblatt as rb
 from rosenblatt import _engine
 from rosenblatt.errors import InputError
-from rosenblatt.shuffling import groups, mixed
+from rosenblatt.runs.shuffling import groups, mixed
 
 
 @settings(max_examples=40, deadline=None)

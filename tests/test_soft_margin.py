@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from referee import BIASES, noisy, optimum, problem
 
-from rosenblatt import soft_margin
-from rosenblatt.soft_margin import best_offset, combination, feasible, judge, obvious, scores, slack
+from rosenblatt.solving import soft_margin
+from rosenblatt.solving.soft_margin import best_offset, combination, feasible, judge, obvious, scores, slack
 
 finite = st.floats(-4, 4, allow_nan=False)
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from rosenblatt.margins import solve_soft_margin
-from rosenblatt.soft_margin import best_offset, judge, scores
+from rosenblatt.solving.soft_margin import best_offset, judge, scores
 
 pytestmark = pytest.mark.data
 DECADES = [10.0**k for k in range(-4, 5)]

@@ -14,9 +14,9 @@ from standard_input import from_file, from_pipe
 
 import rosenblatt as rb
 from rosenblatt.errors import FileFormatError, InputError, MissingExtraError
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.sources import Source, expand
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.sources import Source, expand
+from rosenblatt.reading.streams import open_stream
 
 zstandard = pytest.importorskip("zstandard")
 

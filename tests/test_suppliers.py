@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse as sp
 from oracles import margin_by_clarabel, separable_by_highs
 
-from rosenblatt import _engine, inputs, suppliers
+from rosenblatt import _engine, inputs
 from rosenblatt.errors import InputError
+from rosenblatt.searching import suppliers
 
 SUPPLIERS = [suppliers.working_set, suppliers.dual_descent, suppliers.affine_scaling, suppliers.supply]
 KINDS = ["gaussian", "integers", "tenths", "duplicates", "collinear"]

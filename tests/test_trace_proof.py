@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import TIES, noisy, separable, small, stored
 
 import rosenblatt as rb
-from rosenblatt import rounding
 from rosenblatt import textbook as tb
+from rosenblatt.checking import rounding
 from rosenblatt.errors import InputError
 
 quick = settings(max_examples=30, deadline=None)

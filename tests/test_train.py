@@ -15,8 +15,8 @@ import rosenblatt as rb
 from rosenblatt import _engine
 from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, WeightOverflowError
-from rosenblatt.streams import open_stream
-from rosenblatt.training_run import Progress
+from rosenblatt.reading.streams import open_stream
+from rosenblatt.runs.run import Progress
 
 READOUTS = ("last", "average", "vote")
 
@@ -191,7 +191,7 @@ def test_any_chunk_and_any_number_of_threads(tmp_path, chunk, threads):
 @pytest.mark.parametrize("readout", ["last", "average"])
 @pytest.mark.parametrize("third", [25, 150, 299])
 def test_a_third_class_that_comes_late(tmp_path, monkeypatch, options, readout, third):
-    monkeypatch.setattr("rosenblatt.training_run._SETTLED", 20)
+    monkeypatch.setattr("rosenblatt.runs.run._SETTLED", 20)
     monkeypatch.chdir(tmp_path)
     X, y = noisy(300, 5, third, 4)
     y = np.where(np.arange(300) < third, y % 2, y)
@@ -200,7 +200,7 @@ def test_a_third_class_that_comes_late(tmp_path, monkeypatch, options, readout, 
     rows, labels = rb.load("rows.svm")
     options = dict(options)
     if "hold_out" in options:
-        from rosenblatt.held_out import is_held_out
+        from rosenblatt.runs.held_out import is_held_out
 
         kept = ~is_held_out(0, 0, 300, 0.2)
         rows, labels = rows[kept], labels[kept]
@@ -342,7 +342,7 @@ def test_the_engine_predicts_before_it_learns(threads, max_updates, d, joint, ma
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("margin", [0.0, 1.0])
 def test_held_out_rows_are_not_learned_from_and_do_not_depend_on_batches(k, margin):
-    from rosenblatt.held_out import is_held_out
+    from rosenblatt.runs.held_out import is_held_out
 
     X, y = noisy(400, 5, 11, k)
     held = is_held_out(3, 0, 400, 0.25)
@@ -438,7 +438,7 @@ def test_rows_sorted_by_label_get_a_warning():
 
 
 def test_progress_is_told(monkeypatch):
-    monkeypatch.setattr("rosenblatt.training_run._TICK", 0.0)
+    monkeypatch.setattr("rosenblatt.runs.run._TICK", 0.0)
     X, y = noisy(100, 3, 1, 3)
     told = []
     model = rb.train(cut(X, y, [50]), passes=2, progress=told.append)

@@ -11,9 +11,10 @@ from strategies import noisy
 from streams_of_rows import cut, svm_text
 
 import rosenblatt as rb
-from rosenblatt import checkpoints, model_file
+from rosenblatt import model_file
 from rosenblatt.errors import CheckpointError
-from rosenblatt.streams import open_stream
+from rosenblatt.reading.streams import open_stream
+from rosenblatt.runs import checkpoints
 
 
 class Killed(BaseException):
@@ -67,7 +68,7 @@ RUNS = {
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS.keys())
 @pytest.mark.parametrize("k", [2, 4])
 def test_killed_at_any_checkpoint_a_run_ends_with_the_same_bytes(tmp_path, monkeypatch, options, k):
-    monkeypatch.setattr("rosenblatt.training_run._SETTLED", 70)
+    monkeypatch.setattr("rosenblatt.runs.run._SETTLED", 70)
     X, y = noisy(300, 5, k, k)
     y = np.minimum(y, np.arange(300) // 60)  # classes appear late
     X[np.abs(X) < 0.5] = 0
@@ -262,7 +263,7 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch, opti
 def test_a_cache_on_a_full_disk_says_where(monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no disk that is always full")
-    from rosenblatt.row_cache import RowCache
+    from rosenblatt.runs.row_cache import RowCache
 
     with pytest.raises(OSError, match=r"No space left on device .the rows are kept there for later passes"):
         RowCache("/dev/full")
@@ -292,7 +293,7 @@ def test_ctrl_c_saves_first(tmp_path):
 
 
 def test_ctrl_c_in_a_later_pass_saves_first(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.training_run._TICK", 0.0)
+    monkeypatch.setattr("rosenblatt.runs.run._TICK", 0.0)
     X, y = noisy(400, 4, 5)
     checkpoint = tmp_path / "checkpoint"
     want = bytes_of(rb.train((X, y), passes=6), tmp_path)
@@ -336,7 +337,7 @@ def test_a_named_cache_is_used_again_for_the_same_files(tmp_path, monkeypatch):
         raise AssertionError("the file was parsed again")
 
     with monkeypatch.context() as patch:
-        patch.setattr("rosenblatt.row_sources.FileSource.batches", not_again)
+        patch.setattr("rosenblatt.runs.row_sources.FileSource.batches", not_again)
         again = rb.train(path, passes=1, cache=cache, **options)
         assert bytes_of(again, tmp_path) != b"" and again.learner.weights.tolist() == first.learner.weights.tolist()
         assert again.training == first.training and again.separates_ is first.separates_ is False

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 
 import rosenblatt as rb
 from rosenblatt.errors import InputError, ModelFileError
-from rosenblatt.reading_options import ReadingOptions
+from rosenblatt.reading.options import ReadingOptions
 from rosenblatt.trained_model import load_trained, remember_reading
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt import training_report
+from rosenblatt.runs import report as training_report
 
 
 def plainly(sizes, many):

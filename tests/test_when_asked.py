@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import rosenblatt as rb
-from rosenblatt import canonical, verdicts
+from rosenblatt.checking import canonical
+from rosenblatt.deciding import verdicts
 from rosenblatt.errors import InputError
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from rosenblatt import affine_scaling, dual_descent, enclosures, inputs, suppliers
-from rosenblatt.enclosures import positive_solution
-from rosenblatt.large_products import PIECE, Factors, add_gram, one_blas_thread, product
-from rosenblatt.normal_equations import RIDGES, Cholesky, conjugate_gradients
+from rosenblatt import inputs
+from rosenblatt.proving import enclosures
+from rosenblatt.proving.enclosures import positive_solution
+from rosenblatt.searching import affine_scaling, dual_descent, suppliers
+from rosenblatt.searching.large_products import PIECE, Factors, add_gram, one_blas_thread, product
+from rosenblatt.searching.normal_equations import RIDGES, Cholesky, conjugate_gradients
 
 SIZE = 2 * PIECE + 100
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import timing
-from rosenblatt.soft_margin import Problem, best_offset, judge, scores
+from rosenblatt.solving.soft_margin import Problem, best_offset, judge, scores
 
 LIMIT = 60.0  # seconds: a run beyond is the last one
 PASSES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rosenblatt import certificate_text, certificate_words, notebooks
-from rosenblatt.claims import Data
+from rosenblatt import notebooks
+from rosenblatt.checking import certificate_text, certificate_words
+from rosenblatt.checking.claims import Data
+from rosenblatt.checking.statements import Certificate
+from rosenblatt.checking.verification import Scan, Verification, verify, verify_batches
 from rosenblatt.errors import InputError
 from rosenblatt.joint_certificates import JointCertificate
-from rosenblatt.statements import Certificate
-from rosenblatt.verification import Scan, Verification, verify, verify_batches
 
 
 class CertificateTable(Mapping[Any, Any]):

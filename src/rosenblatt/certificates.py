@@ -32,10 +32,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt import certificate_text, certificate_words, inputs, mistake_bounds, rounding
-from rosenblatt.canonical import Signs
+from rosenblatt import inputs
 from rosenblatt.certificate_table import CertificateTable
-from rosenblatt.claims import (
+from rosenblatt.checking import certificate_text, certificate_words, mistake_bounds, rounding
+from rosenblatt.checking.canonical import Signs
+from rosenblatt.checking.claims import (
     KINDS,
     Comparison,
     Data,
@@ -47,14 +48,14 @@ from rosenblatt.claims import (
     keep_weighted,
     require_dimension,
 )
+from rosenblatt.checking.joint_claims import JointData
+from rosenblatt.checking.mistake_bounds import MistakeBound
+from rosenblatt.checking.statements import Certificate, keep_common
+from rosenblatt.checking.verification import Verification, verify, verify_batches
 from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.joint_certificates import JointCertificate, JointInseparable, JointSeparable, JointUndecided
-from rosenblatt.joint_claims import JointData
-from rosenblatt.mistake_bounds import MistakeBound
-from rosenblatt.statements import Certificate, keep_common
-from rosenblatt.verification import Verification, verify, verify_batches
 
 __all__ = [
     "Certificate",

@@ -173,7 +173,7 @@ def _learn(task: _Task, progress: Progress) -> DataSet:
 def _verdict(task: _Task, classes: int) -> tuple[str, ...]:
     """The certificate in words: its first lines, and whether the check that knows no solver agrees."""
     import rosenblatt as rb
-    from rosenblatt import certificate_words
+    from rosenblatt.checking import certificate_words
 
     if classes != 2:
         return ()

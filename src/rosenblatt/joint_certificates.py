@@ -27,15 +27,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rosenblatt import certificate_words, mistake_bounds
-from rosenblatt.canonical import Label
-from rosenblatt.claims import Margin, Weights, frozen, keep_float, keep_weighted
+from rosenblatt.checking import certificate_words, mistake_bounds
+from rosenblatt.checking.canonical import Label
+from rosenblatt.checking.claims import Margin, Weights, frozen, keep_float, keep_weighted
+from rosenblatt.checking.joint_claims import JointData, keep_rivals
+from rosenblatt.checking.joint_verification import JointScan
+from rosenblatt.checking.statements import Certificate, keep_common
 from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.joint_claims import JointData, keep_rivals
-from rosenblatt.joint_verification import JointScan
-from rosenblatt.statements import Certificate, keep_common
 
 __all__ = ["JointCertificate", "JointInseparable", "JointSeparable", "JointUndecided"]
 

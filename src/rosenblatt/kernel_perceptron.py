@@ -8,13 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import inputs, kernel_learning, kernels
-from rosenblatt.budgets import BudgetLearner
+from rosenblatt import inputs
 from rosenblatt.errors import InputError
-from rosenblatt.expansions import KernelLearner
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.kernel_checks import check_kernel_tensors
-from rosenblatt.kernel_parameters import check_kernel_parameters, new_learner
+from rosenblatt.kernels import functions as kernels
+from rosenblatt.kernels import learning as kernel_learning
+from rosenblatt.kernels.budgets import BudgetLearner
+from rosenblatt.kernels.checks import check_kernel_tensors
+from rosenblatt.kernels.expansions import KernelLearner
+from rosenblatt.kernels.parameters import check_kernel_parameters, new_learner
 from rosenblatt.learner import Readout
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import certificate_words, inputs
+from rosenblatt import inputs
 from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.certificates import Inseparable, Separable, Undecided, certificate_from_json
+from rosenblatt.checking import certificate_words
 from rosenblatt.classifier import LinearClassifier
 from rosenblatt.errors import NotSeparableError, UndecidedError
 from rosenblatt.inputs import FloatArray, IntArray, Limit

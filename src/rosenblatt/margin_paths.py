@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rosenblatt import inputs, margins, row_forms
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.soft_margin import Problem, Solution
 from rosenblatt.soft_margin_classifiers import SoftMargin, SoftMarginClassifier, warn_of_gaps
+from rosenblatt.solving.soft_margin import Problem, Solution
 
 
 @dataclass(frozen=True, eq=False, repr=False)

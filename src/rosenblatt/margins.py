@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt import coordinate_descent, newton
-from rosenblatt.candidates import squares
-from rosenblatt.soft_margin import Problem, Solution, Start, best_offset, judge, obvious, rounding, slack
+from rosenblatt.searching.candidates import squares
+from rosenblatt.solving import coordinate_descent, newton
+from rosenblatt.solving.soft_margin import Problem, Solution, Start, best_offset, judge, obvious, rounding, slack
 
 Solver: TypeAlias = Callable[..., Solution]
 

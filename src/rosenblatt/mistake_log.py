@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rosenblatt.inputs import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from rosenblatt.expansions import KernelLearner
+    from rosenblatt.kernels.expansions import KernelLearner
     from rosenblatt.learner import Learner
     from rosenblatt.learning import Choices, Examples
 

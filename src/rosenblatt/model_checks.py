@@ -225,7 +225,7 @@ def _trained_entries(state: dict[str, Any], n_classes: int) -> Any:
     _hashed_names(state["hashed_names"])
     if state["reading"] is None:
         return None
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     try:
         return ReadingOptions.from_plain(state["reading"])

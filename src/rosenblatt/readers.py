@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.class_table import is_number
 from rosenblatt.errors import FileFormatError, InputError, counted
-from rosenblatt.reading_options import ReadingOptions
-from rosenblatt.sources import PathLike
-from rosenblatt.streams import Position as Position
-from rosenblatt.streams import Stream as Stream
-from rosenblatt.streams import StreamBatch as StreamBatch
-from rosenblatt.streams import open_stream as open_stream
+from rosenblatt.reading.class_table import is_number
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.sources import PathLike
+from rosenblatt.reading.streams import Position as Position
+from rosenblatt.reading.streams import Stream as Stream
+from rosenblatt.reading.streams import StreamBatch as StreamBatch
+from rosenblatt.reading.streams import open_stream as open_stream
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,29 +20,21 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rosenblatt import (
-    canonical,
-    inputs,
-    joint_claims,
-    joint_separability,
-    proofs,
-    rationals,
-    row_forms,
-    row_measures,
-    sketches,
-    verdicts,
-)
-from rosenblatt.canonical import Signs
+from rosenblatt import inputs, row_forms
 from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.certificates import AnyCertificate, Data, Inseparable, JointData, Separable, Undecided
+from rosenblatt.checking import canonical, joint_claims, sketches
+from rosenblatt.checking.canonical import Signs
+from rosenblatt.deciding import joint_separability, row_measures, verdicts
+from rosenblatt.deciding.joint_search import JointQuestion
+from rosenblatt.deciding.questions import Choices, Question
 from rosenblatt.errors import InputError
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, Limit
 from rosenblatt.joint_certificates import JointCertificate
-from rosenblatt.joint_search import JointQuestion
-from rosenblatt.near_rows import near_rows
-from rosenblatt.questions import Choices, Question
-from rosenblatt.suppliers import Supply
+from rosenblatt.proving import proofs, rationals
+from rosenblatt.proving.near_rows import near_rows
+from rosenblatt.searching.suppliers import Supply
 
 __all__ = ["CertificateTable", "certify"]
 

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import inputs, margins, soft_margin
+from rosenblatt import inputs, margins
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray
 from rosenblatt.margin_classifiers import MarginClassifier, Support, one_or_each, positives
-from rosenblatt.soft_margin import Bias, Problem, Solution, Start
+from rosenblatt.solving import soft_margin
+from rosenblatt.solving.soft_margin import Bias, Problem, Solution, Start
 
 _DEAREST = 1e100  # squares of sums of such costs stay in the range of float64
 

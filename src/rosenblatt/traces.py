@@ -27,16 +27,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import inputs, notebooks, perceptrons, trace_export, trace_proof, trace_steps, trace_table
+from rosenblatt import inputs, notebooks, perceptrons
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray, Limit
 from rosenblatt.kernel_perceptron import KernelPerceptron
 from rosenblatt.mistake_driven import MistakeDrivenClassifier
 from rosenblatt.mistake_log import MistakeLog
-from rosenblatt.trace_expansion import ExpansionReplay
-from rosenblatt.trace_proof import Proof
-from rosenblatt.trace_replay import Replay
-from rosenblatt.trace_steps import Columns, Step
+from rosenblatt.tracing import export as trace_export
+from rosenblatt.tracing import proof as trace_proof
+from rosenblatt.tracing import steps as trace_steps
+from rosenblatt.tracing import table as trace_table
+from rosenblatt.tracing.expansion import ExpansionReplay
+from rosenblatt.tracing.proof import Proof
+from rosenblatt.tracing.replay import Replay
+from rosenblatt.tracing.steps import Columns, Step
 
 __all__ = ["Proof", "Step", "Trace", "trace"]
 

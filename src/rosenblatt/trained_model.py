@@ -18,11 +18,11 @@ from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.learner import Learner, Readout
 from rosenblatt.model_checks import HOMES, READOUTS, check_trained
 from rosenblatt.model_file import read_with
-from rosenblatt.row_batches import RowBatch, Sparse
-from rosenblatt.stream_scores import ExpansionScorer, Scorer
+from rosenblatt.runs.row_batches import RowBatch, Sparse
+from rosenblatt.runs.stream_scores import ExpansionScorer, Scorer
 
 if TYPE_CHECKING:
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
 _ESTIMATORS = {readout: name for name, readout in READOUTS.items()}
 
@@ -268,7 +268,7 @@ def load_trained(path: str | os.PathLike[str]) -> TrainedModel:
 def _checked(state: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> tuple[dict[str, Any], Any]:
     """The parts of a model in a file, and what it has learned."""
     if state["estimator"] == "KernelPerceptron":
-        from rosenblatt.kernel_checks import check_kernel_model  # its modules, only for who needs them
+        from rosenblatt.kernels.checks import check_kernel_model  # its modules, only for who needs them
 
         return check_kernel_model(state, tensors)
     parts = check_trained(state, tensors)

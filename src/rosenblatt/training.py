@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt import head_start
 from rosenblatt.errors import InputError
-from rosenblatt.held_out import HeldOut
 from rosenblatt.learner import Learner, Readout
-from rosenblatt.row_sources import FileSource, MemorySource, Source
-from rosenblatt.run_files import RunFiles
+from rosenblatt.reading import head_start
+from rosenblatt.runs.files import RunFiles
+from rosenblatt.runs.held_out import HeldOut
+from rosenblatt.runs.options import TrainingOptions
+from rosenblatt.runs.report import largest_weights, mistake_bound, separates
+from rosenblatt.runs.row_sources import FileSource, MemorySource, Source
+from rosenblatt.runs.run import Progress, Run
 from rosenblatt.trained_model import TrainedModel, estimator_of
-from rosenblatt.training_options import TrainingOptions
-from rosenblatt.training_report import largest_weights, mistake_bound, separates
-from rosenblatt.training_run import Progress, Run
 
 PathLike = str | os.PathLike[str]
 
@@ -172,12 +172,12 @@ def train(
 def _source_of(
     source: Any, reading: dict[str, Any], threads: int | None, ahead: dict[str, Any] | None, *, summed: bool
 ) -> Source:
-    from rosenblatt.streams import Stream, open_stream
+    from rosenblatt.reading.streams import Stream, open_stream
 
     if isinstance(source, Stream):
         stream = source
     elif isinstance(source, (str, os.PathLike)) or _are_paths(source):
-        from rosenblatt.reading_options import ReadingOptions
+        from rosenblatt.reading.options import ReadingOptions
 
         stream = open_stream(source, ReadingOptions.told(reading), threads=threads)
         stream.learn_ahead(ahead)

@@ -16,26 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import (
-    canonical,
-    certificate_words,
-    dyadics,
-    enclosures,
-    inputs,
-    margins,
-    row_checks,
-    row_forms,
-    soft_margin,
-    verification,
-)
-from rosenblatt.canonical import Signs
+from rosenblatt import inputs, margins, row_forms
 from rosenblatt.certificates import Data, Inseparable, Verification
+from rosenblatt.checking import canonical, certificate_words, row_checks, verification
+from rosenblatt.checking.canonical import Signs
+from rosenblatt.deciding.questions import Choices, Question
 from rosenblatt.errors import InputError, counted
 from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray, IntArray, Limit, Rows
-from rosenblatt.questions import Choices, Question
+from rosenblatt.proving import dyadics, enclosures
 from rosenblatt.separability import find_witness
-from rosenblatt.soft_margin import Problem
+from rosenblatt.solving import soft_margin
+from rosenblatt.solving.soft_margin import Problem
 
 _LIMITS: dict[str, Limit] = {
     "fit_intercept": inputs.flag(),

@@ -142,7 +142,7 @@ def _report(
 
 def _verdict(certificate: Any) -> list[str]:
     """What is proved, without the advice for those who write Python."""
-    from rosenblatt import certificate_words
+    from rosenblatt.checking import certificate_words
 
     if hasattr(certificate, "items"):
         return str(certificate).replace("ask .joint", "ask with --multi-class joint").splitlines()

@@ -15,7 +15,7 @@ from rosenblatt.errors import missing_extra
 @contextmanager
 def opened_output(path: str | None) -> Iterator[IO[bytes]]:
     """A file to write to, as `output_files.written` has it, compressed if its name says so."""
-    from rosenblatt.sources import SUFFIXES
+    from rosenblatt.reading.sources import SUFFIXES
 
     compression = "none" if path is None else SUFFIXES.get(os.path.splitext(path.lower())[1], "none")
     with written(path) as file, _compressed(file, compression) as packed:

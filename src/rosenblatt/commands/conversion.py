@@ -25,7 +25,7 @@ _ENDINGS = ".svm, .csv, .tsv, .jsonl, .vw, .parquet or .arrow"
 
 def target_format(target: str, told: str | None) -> str:
     """The format of the output: told, or from its name."""
-    from rosenblatt.formats_found import format_of_name
+    from rosenblatt.reading.formats_found import format_of_name
 
     found = told or format_of_name(target)
     if found is None:
@@ -53,8 +53,8 @@ def convert(source: str, target: str, kind: str, reading: dict[str, Any], thread
 
 def _table_in(source: str, reading: dict[str, Any]) -> str | None:
     """The format of a table that can be copied as it is; None if it is none, or columns are told what they mean."""
-    from rosenblatt.formats_found import find_format, format_of_name
-    from rosenblatt.sources import Source
+    from rosenblatt.reading.formats_found import find_format, format_of_name
+    from rosenblatt.reading.sources import Source
 
     if set(reading) - {"format", "header", "delimiter", "compression", "ignore", "label"}:
         return None
@@ -69,7 +69,7 @@ def _table_in(source: str, reading: dict[str, Any]) -> str | None:
 def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None) -> Any:
     """The input, with the names of all features kept where the output can hold them."""
     from rosenblatt.readers import open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     given = dict(reading)
     hashes = given.get("text") or given.get("interactions")
@@ -217,7 +217,7 @@ def _column_name(name: str) -> str:
 
 def _json_label(key: str) -> Any:
     """A label as JSON has it: whole numbers and fractions are numbers, all else is text."""
-    from rosenblatt.class_table import ClassTable
+    from rosenblatt.reading.class_table import ClassTable
 
     table = ClassTable([key])
     return table.values()[0].item() if table.numeric else key

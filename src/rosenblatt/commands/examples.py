@@ -19,7 +19,7 @@ _SHOWN_CLASSES = 5
 def load_examples(data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Examples:
     """All examples of the files."""
     from rosenblatt.readers import load_stream, open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     stream = open_stream(list(data), ReadingOptions(**reading), threads=threads)
     for remark in stream.remarks:

@@ -25,7 +25,7 @@ def loaded(model: str) -> Any:
 def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
     """The rows, read as the model's were, unless something else is told."""
     from rosenblatt.readers import open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     # Every row gets its line, so a bad one is an error even if it was passed over in training.
     known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
@@ -45,7 +45,7 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
 @contextmanager
 def needed_by_model(reading: dict[str, Any]) -> Iterator[None]:
     """Say of a column that is not there that the model needs it, unless `reading`, what the user told, names it."""
-    from rosenblatt.table_columns import MissingColumnError
+    from rosenblatt.reading.table_columns import MissingColumnError
 
     try:
         yield
@@ -58,7 +58,7 @@ def needed_by_model(reading: dict[str, Any]) -> Iterator[None]:
 
 def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
     """How to read files for a model whose own were read as `known`: so, but for what is told or their names say."""
-    from rosenblatt.formats_found import format_of_name
+    from rosenblatt.reading.formats_found import format_of_name
 
     named = {} if "format" in reading or known.format is None else {format_of_name(file): file for file in data}
     for name, file in named.items():

@@ -9,7 +9,7 @@ from rosenblatt.commands.table_files import table_file
 
 def format_of(path: str | None) -> str:
     """The format that the name of a file asks for, under the ending of a compression."""
-    from rosenblatt.formats_found import format_of_name
+    from rosenblatt.reading.formats_found import format_of_name
 
     found = None if path is None else format_of_name(path)
     return found if found in ("csv", "tsv", "parquet") else "text"

@@ -16,7 +16,7 @@ def look_again(data: Sequence[str], reading: dict[str, Any], rows: Sequence[int]
     looked at. A row that cannot be placed is left out.
     """
     from rosenblatt.readers import open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     stream = open_stream(list(data), ReadingOptions(**reading))
     found: dict[int, tuple[str, int]] = {}
@@ -68,7 +68,7 @@ def starts_of_rows(text: bytes, line: int, kind: str) -> Iterator[int]:
 
 def _bytes_of(file: str, first: int, end: int) -> bytes:
     """Some unpacked bytes of a file."""
-    from rosenblatt.sources import Source
+    from rosenblatt.reading.sources import Source
 
     source = Source(file)
     try:

@@ -50,7 +50,7 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
     """The rows with their labels, read as the model's were, unless something else is told."""
     from rosenblatt.commands.prediction import read_as
     from rosenblatt.readers import open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     options = read_as(trained.reading or ReadingOptions(), data, reading)
     return open_stream(

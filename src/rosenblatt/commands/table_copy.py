@@ -61,9 +61,9 @@ class _Text(_Table):
     """CSV and TSV, read twice where the types of the columns are needed."""
 
     def __init__(self, source: str, found: str, reading: dict[str, Any]) -> None:
-        from rosenblatt.csv_header import read_header
-        from rosenblatt.reading_options import ReadingOptions
-        from rosenblatt.sources import HEAD, Source
+        from rosenblatt.reading.csv_header import read_header
+        from rosenblatt.reading.options import ReadingOptions
+        from rosenblatt.reading.sources import HEAD, Source
 
         self.source, self._compression = source, reading.get("compression")
         given = {name: reading[name] for name in ("header", "delimiter") if name in reading}
@@ -101,7 +101,7 @@ class _Text(_Table):
             yield list(map(list, zip(*rows, strict=True)))
 
     def _lines(self) -> Iterator[list[str]]:
-        from rosenblatt.sources import Source
+        from rosenblatt.reading.sources import Source
 
         opened = self._first or Source(self.source, self._compression)
         self._first = None
@@ -165,7 +165,7 @@ class _Records(_Table):
             import pyarrow.parquet
         except ImportError:
             raise missing_extra("parquet", "pyarrow") from None
-        from rosenblatt.sources import Source
+        from rosenblatt.reading.sources import Source
 
         self.source, self._arrow = source, pa
         self._opened = Source(source, reading.get("compression"))

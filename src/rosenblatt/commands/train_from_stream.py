@@ -21,9 +21,9 @@ def learn(
 ) -> dict[str, Any]:
     """Train, save the model, and tell what came of it."""
     import rosenblatt as rb
-    from rosenblatt import head_start
-    from rosenblatt.reading_options import ReadingOptions
-    from rosenblatt.streams import open_stream
+    from rosenblatt.reading import head_start
+    from rosenblatt.reading.options import ReadingOptions
+    from rosenblatt.reading.streams import open_stream
 
     # First, so that the engine reads and, where it can, learns while numpy and the rest are loaded.
     stream = open_stream(list(data), ReadingOptions(**reading), threads=given.get("threads"))
@@ -80,7 +80,7 @@ def class_weight(given: Sequence[Any]) -> Any:
 
 def _labels(texts: Sequence[str]) -> list[Any]:
     """Labels as the library reads them from a file: numbers if all are."""
-    from rosenblatt.class_table import ClassTable
+    from rosenblatt.reading.class_table import ClassTable
 
     found: list[Any] = ClassTable(texts).values().tolist()
     return found

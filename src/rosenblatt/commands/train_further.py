@@ -60,7 +60,7 @@ def learn(
 
 def _opened(model: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
     from rosenblatt.readers import open_stream
-    from rosenblatt.reading_options import ReadingOptions
+    from rosenblatt.reading.options import ReadingOptions
 
     known = getattr(model, "reading_", None) or ReadingOptions()
     with needed_by_model(reading):

@@ -148,8 +148,8 @@ def _large(number: float) -> str:
 
 def rejected_files(data: Sequence[str], reading: Any) -> list[str]:
     """Where the bad lines went."""
-    from rosenblatt.rejected_lines import RejectedLines
-    from rosenblatt.sources import expand
+    from rosenblatt.reading.rejected_lines import RejectedLines
+    from rosenblatt.reading.sources import expand
 
     if reading is None or reading.bad_lines != "skip":
         return []

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import inputs
+from rosenblatt.checking.sketches import choose
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.sketches import choose
 
 SHOWN = 2000  # points, unless asked for more: beyond, they hide one another
 

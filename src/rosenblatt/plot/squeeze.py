@@ -10,8 +10,8 @@ import numpy as np
 from rosenblatt.errors import InputError, counted
 from rosenblatt.inputs import FloatArray
 from rosenblatt.plot import style
-from rosenblatt.trace_proof import Proof
 from rosenblatt.traces import Trace
+from rosenblatt.tracing.proof import Proof
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

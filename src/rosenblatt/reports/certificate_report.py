@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt import certificate_words, inputs, mistake_bounds
+from rosenblatt import inputs
 from rosenblatt.certificate_table import CertificateTable
 from rosenblatt.certificates import Inseparable, JointSeparable, Separable
+from rosenblatt.checking import certificate_words, mistake_bounds
 from rosenblatt.errors import InputError
 from rosenblatt.plot import shown, style
 from rosenblatt.plot.coefficients import weights

@@ -1,0 +1,1 @@
+"""The kernel perceptron without the estimator: kernel functions, support rows, budgets, passes."""

@@ -1,0 +1,187 @@
+"""What the first bytes of a CSV file tell: the delimiter, whether the first line names the columns, and their kinds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rosenblatt.errors import FileFormatError
+from rosenblatt.reading.formats_found import BOM, find_delimiter, first_lines, outside_quotes
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.table_columns import LABEL_NAMES, Header, Kind
+
+MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # the engine's format_csv.cpp
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # among numbers: the engine says where it is
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_BLANKS = " \t"
+_SAMPLE = 1000  # rows that are looked at
+_FEW = 20  # one cell in so many may be no number by mistake
+
+
+@dataclass(frozen=True)
+class CsvHeader:
+    """What was found at the beginning of a CSV file."""
+
+    header: Header
+    kinds: tuple[Kind, ...]
+    delimiter: str
+    offset: int  # of the first byte of data
+    line: int  # lines before it
+    mixed: dict[int, str]  # of a column of numbers, but for a few cells, why it is one of categories
+
+
+def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
+    """Look at the first bytes of a file.
+
+    Parameters
+    ----------
+    path, where : str
+        The file, and what messages call it.
+    head : bytes
+        Its first bytes.
+    options : ReadingOptions
+        What was told.
+    whole : bool
+        Whether `head` is all of the file.
+    """
+    start = len(BOM) if head.startswith(BOM) else 0
+    delimiter = options.delimiter or ("\t" if options.format == "tsv" else find_delimiter(first_lines(head)) or ",")
+    first, end, lines = _first_record(head, start)
+    if b"\r" in outside_quotes(first):
+        raise FileFormatError(
+            f"{where}: its lines end with a carriage return alone, not with a newline. "
+            "Make newlines of them first (tr '\\r' '\\n')",
+            path,
+            1,
+        )
+    if end == len(head) and not whole:
+        raise FileFormatError(
+            f"{where}: its first line is longer than {len(head):,} bytes, so that its columns cannot be found", path, 1
+        )
+    cells = _cells(first.decode(errors="replace"), delimiter)
+    if not first.strip():
+        raise FileFormatError(f"{where} has no lines: there is nothing to read", path)
+    numbered = list(_rows(head[end:], delimiter, len(cells), whole))
+    sample = [row for _, row in numbered]
+    named = _names_columns(cells, sample, options)
+    if named and not _is_text(first):
+        raise FileFormatError(
+            f"{where}, line {lines}: this is not UTF-8 text: convert the file to UTF-8 first", path, lines
+        )
+    names = tuple(cells) if named else tuple(str(i) for i in range(len(cells)))
+    rows = sample if named else [cells, *sample]
+    kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
+    header = Header(path, where, names, named)
+    mixed = {place: _odd_cell(numbered, place, lines) for place, kind in enumerate(kinds) if kind is Kind.CATEGORY}
+    found = {
+        place: f"column {names[place]!r} is read as categories, because {odd}" for place, odd in mixed.items() if odd
+    }
+    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, found)
+
+
+def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
+    """The first record that is not blank (a quoted cell may hold newlines), where it ends, and lines up to there."""
+    lines, place = 0, start
+    while place < len(head):
+        end = place
+        while True:
+            newline = head.find(b"\n", end)
+            end = len(head) if newline < 0 else newline + 1
+            if end == len(head) or head.count(b'"', place, end) % 2 == 0:
+                break
+        lines += max(1, head.count(b"\n", place, end))
+        if head[place:end].strip():
+            return head[place:end].rstrip(b"\r\n"), end, lines
+        place = end
+    return b"", len(head), lines
+
+
+def _cells(record: str, delimiter: str) -> list[str]:
+    """The cells of one record, however long they are (the csv module sets a limit)."""
+    cells, place = [], 0
+    while True:
+        quoted = _QUOTED.match(record, place)
+        start = quoted.end() if quoted else place
+        end = record.find(delimiter, start)
+        rest = record[start : end if end >= 0 else len(record)]
+        cells.append(quoted[1].replace('""', '"') + rest if quoted else rest)
+        if end < 0:
+            return cells
+        place = end + 1
+
+
+def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[tuple[int, list[str]]]:
+    """The first rows that have the right number of cells, each with the number of the line that it ends in."""
+    if not whole:
+        data = data[: data.rfind(b"\n") + 1]
+    text = io.StringIO(data.decode(errors="replace"), newline="")
+    try:
+        reader = csv.reader(text, delimiter=delimiter)
+        for row, _ in zip(reader, range(_SAMPLE), strict=False):
+            if len(row) == width:
+                yield reader.line_num, row
+    except csv.Error:  # the engine says where and why
+        return
+
+
+def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], options: ReadingOptions) -> bool:
+    """Whether the first record names the columns, if nobody told."""
+    if options.header is not None:
+        return options.header
+    refs = (options.label, options.weight, *options.numeric, *options.categorical, *options.text, *options.ignore)
+    if any(isinstance(ref, str) for ref in refs):
+        return True
+    if _names_labels(cells, sample):
+        return True
+    if any(_is_number(cell) or (cell and cell in MISSING) for cell in cells) or len(set(cells)) < len(cells):
+        return False
+    if any(cell.strip().lower() in LABEL_NAMES for cell in cells):
+        return True
+    # A name does not come again as a value below it; and a column of numbers whose first cell is none has a name.
+    return all(cell not in {row[i] for row in sample} for i, cell in enumerate(cells))
+
+
+def _names_labels(cells: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether a cell is a usual name of the labels and no label itself; then others may be numbers, or twice there."""
+    for place, cell in enumerate(cells):
+        if (name := cell.strip().lower()) in LABEL_NAMES:
+            values = {row[place].strip().lower() for row in sample}
+            if values and name not in values and (name != "y" or "n" not in values):  # above an n, a y is a yes
+                return True
+    return False
+
+
+def _kind(cells: Sequence[str]) -> Kind:
+    """Numbers if every cell is one, finite or not, or missing; else categories."""
+    bare = [cell.strip(_BLANKS) for cell in cells]
+    return (
+        Kind.NUMBER if all(_is_number(c) or c in MISSING or _NOT_FINITE.fullmatch(c) for c in bare) else Kind.CATEGORY
+    )
+
+
+def _odd_cell(rows: Sequence[tuple[int, Sequence[str]]], place: int, before: int) -> str | None:
+    """Which cell is the first that is no number, if the column begins with one and nearly all are."""
+    if not rows or not _is_number(rows[0][1][place]):
+        return None
+    odd = [(line, row[place]) for line, row in rows if _kind([row[place]]) is Kind.CATEGORY]
+    if not odd or len(odd) > max(1, len(rows) // _FEW):
+        return None
+    line, cell = odd[0]
+    return f"{cell!r:.40} in line {before + line:,} is no number"
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip(_BLANKS)) is not None
+
+
+def _is_text(record: bytes) -> bool:
+    try:
+        record.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

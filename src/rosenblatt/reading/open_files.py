@@ -1,0 +1,201 @@
+"""One open file of a stream: what it is, its reader, and what its messages say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.errors import FileFormatError, InputError, counted
+from rosenblatt.reading.formats_found import find_format, format_of_name
+from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.sources import Source
+from rosenblatt.reading.table_columns import Header, MissingColumnError
+from rosenblatt.reading.text_files import Beginning, Layout, open_text, text_layout
+
+if TYPE_CHECKING:
+    from rosenblatt import _engine
+
+BINARY = ("parquet", "arrow")
+_IN_COLUMN = re.compile(r"in column ('.*')")
+
+
+@dataclass
+class OpenFile:
+    """One file of a stream, open."""
+
+    reader: Any  # an engine's Reader, or what has the same methods
+    source: Source
+    number: int
+    order: list[int] | None  # of numeric columns, if it is not the model's
+    text: bool  # it has lines
+
+    def next(self) -> Any:
+        """The next batch, or None."""
+        try:
+            return self.reader.next()
+        except RuntimeError as error:  # the descriptor could not be read
+            raise InputError(f"{self.source.name} cannot be read: {error}") from None
+
+    def ordered(self, raw: Any) -> Any:
+        """The batch with the columns where the model has them."""
+        if self.order is None:
+            return raw
+        from rosenblatt.reading.table_batches import reordered
+
+        return reordered(raw, self.order)
+
+    def words(self, fault: _engine.Fault) -> str:
+        """Where a bad line is, and what is wrong with it."""
+        line, column, _, found, expected = fault
+        where = f"line {line:,}, column {column}" if self.text else f"row {line - 1:,} (the first is row 0)"
+        return f"{self.source.name}, {where}: found {found.decode(errors='replace')}, expected {expected}"
+
+    def fault_error(self, fault: _engine.Fault) -> FileFormatError:
+        """The error that a bad line ends with."""
+        remedy = _remedy(fault[4]) + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
+        return FileFormatError(f"{self.words(fault)}. {remedy}", self.source.path, fault[0], fault[1])
+
+    def bytes_read(self) -> int:
+        """Of the file on disk, so far."""
+        counted_by_rows = getattr(self.reader, "bytes_read", None)
+        return int(counted_by_rows()) if counted_by_rows is not None else self.source.bytes_read()
+
+    def close(self) -> None:
+        """Stop its threads, and close it."""
+        self.source.stop()
+        self.reader.close()
+        self.source.close()
+
+
+def describe(layout: Layout, files: Sequence[str]) -> str:
+    """What was found out about a file, in a line."""
+    options, columns = layout.options, layout.columns
+    parts = [str(options.format)]
+    if columns is not None:
+        with_header = "" if options.format in BINARY else f" with{'' if columns.header.told else 'out'} a header"
+        parts.append(f"{counted(len(columns.header.names), 'column')}{with_header}")
+    if (label := options.label) is not None:
+        parts.append(f"label {label!r}" if isinstance(label, str) else f"label in column {label}")
+    if (weight := options.weight) is not None:
+        parts.append(f"weight {weight!r}" if isinstance(weight, str) else f"weight in column {weight}")
+    if options.categorical:
+        how = f"hashed into 2**{options.bits}" if options.hashed else "one-hot"
+        parts.append(f"{counted(len(options.categorical), 'categorical column')} {how}")
+    if options.text:
+        parts.append(f"{counted(len(options.text), 'text column')} hashed into 2**{options.bits}")
+    elif options.hashed and not options.categorical:
+        parts.append(f"names hashed into 2**{options.bits}")
+    if options.index_base is not None:
+        parts.append(f"indices from {options.index_base}")
+    if len(files) > 1:
+        parts.append(f"{len(files)} files")
+    return ", ".join(parts)
+
+
+def _remedy(expected: str) -> str:
+    """What to do about a bad line, from what was expected there."""
+    column = _IN_COLUMN.search(expected)
+    if "none is missing" in expected:
+        return "Fill it in, take missing values for 0: missing='zero' (--missing zero), or "
+    if column is not None and expected.startswith("a finite number"):
+        name = column[1]
+        return f"Mend it, read the column as categories: categorical={name} (--categorical {name}), or "
+    return "Convert the file to UTF-8, or " if "UTF-8" in expected else "Mend the line, or "
+
+
+def open_file(
+    source: Source, layout: Layout, number: int, beginning: Beginning, *, labelled: bool, threads: int, chunk: int
+) -> OpenFile:
+    """Start the reader of one file. It begins to parse at once, in threads of its own."""
+    reader: Any
+    if layout.options.format in BINARY:
+        from rosenblatt.reading.tables import open_table
+
+        reader = open_table(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
+    else:
+        reader = open_text(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
+    numbers = layout.columns is not None and layout.columns.numeric_only and not layout.options.hashed
+    order = layout.columns.order if numbers and layout.columns is not None else None
+    return OpenFile(reader, source, number, order, layout.options.format not in BINARY)
+
+
+def layout_of(source: Source, options: ReadingOptions, labelled: bool) -> Layout:
+    """What a file is. What the user says holds, but nobody wants a binary file read as text."""
+    found = find_format(source.path, source.head, source.name) if _must_find(source, options) else options.format
+    if options.format is not None and found != options.format:
+        raise FileFormatError(
+            f"{source.name} is {str(found).capitalize()} by its first bytes, not {options.format}: leave format= out, "
+            f"or say format={found!r}",
+            source.path,
+        )
+    options = replace(options, format=found)
+    if found in BINARY:
+        from rosenblatt.reading.tables import table_layout
+
+        return table_layout(source, options, labelled=labelled)
+    return text_layout(source, options, labelled=labelled)
+
+
+def _must_find(source: Source, options: ReadingOptions) -> bool:
+    return options.format is None or source.head.startswith((b"PAR1", b"ARROW1"))
+
+
+def require_one_format(files: Sequence[str], options: ReadingOptions) -> None:
+    """Raise if the names of the files tell different formats."""
+    if options.format is not None:
+        return
+    known: dict[str, str] = {}
+    for file in files:
+        if (name := format_of_name(file)) is not None:
+            known.setdefault(name, file)
+    if len(known) > 1:
+        named = " and ".join(f"{file} ({name})" for name, file in known.items())
+        raise InputError(f"files that are read as one must have one format, got {named}")
+
+
+@contextmanager
+def must_agree(first: Layout) -> Iterator[None]:
+    """Say of a column that only the first of several files has that they must agree."""
+    try:
+        yield
+    except MissingColumnError as error:
+        assert first.columns is not None
+        raise _disagrees(error.header, error.name, first.columns.header) from None
+
+
+def _disagrees(header: Header, missing: str, other: Header) -> FileFormatError:
+    return header.error(f"it has no column {missing!r}, but {other.where} has: files read as one must agree")
+
+
+def require_same_columns(first: Layout, other: Layout) -> None:
+    """Raise if two files do not have the same columns, in whatever order."""
+    if first.columns is None or other.columns is None:
+        return
+    ours, theirs = first.columns.header, other.columns.header
+    if sorted(ours.names) == sorted(theirs.names):
+        return
+    for name in theirs.names:
+        if name not in ours.names:
+            raise theirs.error(f"it has a column {name!r} that {ours.where} has not: files read as one must agree")
+    missing = next((name for name in ours.names if name not in theirs.names), ours.names[-1])
+    raise _disagrees(theirs, missing, ours)
+
+
+def says_nothing(label: bytes) -> bool:
+    """Whether a label says that there is none."""
+    return label == b"" or label.lower() in (b"nan", b"+nan", b"-nan")
+
+
+def require_labels(tokens: list[bytes], part: OpenFile, raw: Any, rows: int, known: int) -> None:
+    """Raise if a new label says that there is none."""
+    for number, token in enumerate(tokens, known):
+        if says_nothing(token):
+            row = rows - raw.n_rows + int((raw.labels == number).argmax())
+            raise FileFormatError(
+                f"{part.source.name}: the label of row {row} (the first is row 0) is {token.decode()!r}: "
+                "every row needs a label. Remove the rows without one",
+                part.source.path,
+            )
