@@ -6,8 +6,6 @@ makes a mistake any more, or a budget is used up; `learn_batch` makes one pass o
 
 from __future__ import annotations
 
-import signal
-import threading
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
+from rosenblatt.interrupts import Interrupts
 from rosenblatt.learner import MANY, Learner
 from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.progress import PassProgress
@@ -243,8 +242,7 @@ class _Run:
 
     def tick(self) -> None:
         """Called by the engine many times a second; what this raises ends the run between two rows."""
-        if self.interrupts.error is not None:
-            raise self.interrupts.error
+        self.interrupts.raise_noted()
         if self.progress:
             self.progress.tick()
 
@@ -263,25 +261,6 @@ class _Run:
             last_mistakes=sum(int(h[-1]) for h, on in zip(histories, self.active, strict=True) if on and len(h)),
             error=self.error,
         )
-
-
-class Interrupts:
-    """Ctrl-C as something to look at and not an exception at any line, so that weights and counts stay in step."""
-
-    error: KeyboardInterrupt | None = None
-
-    def __enter__(self) -> None:
-        in_main = threading.current_thread() is threading.main_thread()
-        self._held = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._held:
-            signal.signal(signal.SIGINT, self._note)
-
-    def __exit__(self, *_: object) -> None:
-        if self._held:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _note(self, *_: object) -> None:
-        self.error = KeyboardInterrupt()
 
 
 class LossRule:

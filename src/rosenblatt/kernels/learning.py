@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import FloatArray, IntArray, Rows
+from rosenblatt.interrupts import Interrupts
 from rosenblatt.kernels.budgets import BudgetLearner
 from rosenblatt.kernels.expansions import KernelLearner, Log, points_at_once
-from rosenblatt.learning import Choices, Examples, HeldOut, Interrupts, LossRule, Report, joint_right, signs
+from rosenblatt.learning import Choices, Examples, HeldOut, LossRule, Report, joint_right, signs
 from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.progress import PassProgress
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from rosenblatt import _engine, inputs
 from rosenblatt.errors import InputError
 from rosenblatt.inputs import FloatArray, IntArray
+from rosenblatt.interrupts import Interrupts
 from rosenblatt.learner import Learner
 from rosenblatt.runs.held_out import HeldOut, Watch, is_held_out
-from rosenblatt.runs.interrupts import Interrupts
 from rosenblatt.runs.options import TrainingOptions
 from rosenblatt.runs.row_batches import RowBatch
 from rosenblatt.runs.row_sources import Source

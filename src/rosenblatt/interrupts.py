@@ -1,4 +1,4 @@
-"""Ctrl-C as something to look at between two batches, so that weights, counts and cache stay in step."""
+"""Ctrl-C as something to look at between two batches, so that weights, counts and files stay in step."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ T = TypeVar("T")
 
 
 class Interrupts:
-    """Notes Ctrl-C while it is entered, and raises it where the run can bear it.
+    """Notes Ctrl-C while it is entered, for the run to raise it where it can bear it.
 
     In a thread other than the main one, or where somebody else handles the signal, nothing changes.
+
+    Attributes
+    ----------
+    error : KeyboardInterrupt or None
+        Ctrl-C, once it came.
     """
 
-    def __init__(self) -> None:
-        self._noted = self._heard = self._held = False
+    error: KeyboardInterrupt | None = None
+    _heard = _held = False
 
     def __enter__(self) -> Interrupts:
         in_main = threading.current_thread() is threading.main_thread()
@@ -31,9 +36,9 @@ class Interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _note(self, *_: object) -> None:
-        self._noted = True
+        self.error = KeyboardInterrupt()
         if self._heard:
-            raise KeyboardInterrupt
+            raise self.error
 
     def next_of(self, things: Iterator[T]) -> T | None:
         """The next thing, or None. Here Ctrl-C is raised at once: what is waited for may never come."""
@@ -46,6 +51,5 @@ class Interrupts:
 
     def raise_noted(self) -> None:
         """Raise it if it came."""
-        if self._noted:
-            self._noted = False
-            raise KeyboardInterrupt
+        if self.error is not None:
+            raise self.error
