@@ -1,5 +1,6 @@
 // Comma- and tab-separated values, after RFC 4180: a field in quotes may hold delimiters, newlines, and quotes written
-// twice. A quote opens a field only as its first byte; elsewhere it is a byte like any other.
+// twice. A quote opens a field only as its first byte; elsewhere, and everywhere if files are said to have no such quotes,
+// it is a byte like any other.
 //
 // Where every feature is a number, rows are dense: the numbers in their order. Else they are sparse (row_features.hpp):
 // a number is called as its column, a category column=value; of columns of text the words are features (words.hpp).
@@ -110,7 +111,7 @@ class Table {
   }
 
   bool field(const char*& p, Field& field) {
-    field = {p, {}, p < end_ && *p == '"', false};
+    field = {p, {}, options_.quotes && p < end_ && *p == '"', false};
     return field.quoted ? quoted(p, field) : plain(p, field);
   }
 
@@ -275,8 +276,8 @@ class Table {
 
 // The newline that ends the row at p, or the end: the same rule as whole_rows (formats.cpp), so that a bad row ends where
 // the next one begins for any size of chunks.
-const char* row_end(const char* p, const char* end, char delimiter) {
-  bool begins = true;
+const char* row_end(const char* p, const char* end, const Options& options) {
+  bool begins = options.quotes;
   for (; p < end && *p != '\n'; ++p) {
     if (begins && *p == '"') {
       for (++p;; p += 2) {
@@ -286,7 +287,7 @@ const char* row_end(const char* p, const char* end, char delimiter) {
         if (p + 1 >= end || p[1] != '"') break;
       }
     }
-    begins = *p == delimiter;
+    begins = options.quotes && *p == options.delimiter;
   }
   return p;
 }
@@ -305,7 +306,7 @@ void parse_csv(const char* first, const char* end, const Options& options, Batch
         batch.end_row();
         batch.lines += table.newlines;
       } else {
-        p = row_end(start, end, options.delimiter);
+        p = row_end(start, end, options);
         const std::string_view row(start, static_cast<size_t>(p - start));
         if (!batch.reject(row, table.where, std::move(table.found), std::move(table.expected))) return;
         batch.lines += count_newlines(row);

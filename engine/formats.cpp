@@ -42,7 +42,7 @@ int64_t whole_quoted_rows(const char* bytes, int64_t count, char delimiter) {
 }  // namespace
 
 int64_t whole_rows(const char* bytes, int64_t count, const Options& options) {
-  if (options.format == Format::csv) return whole_quoted_rows(bytes, count, options.delimiter);
+  if (options.format == Format::csv && options.quotes) return whole_quoted_rows(bytes, count, options.delimiter);
   const char* newline = last_newline(bytes, bytes + count);
   return newline ? newline + 1 - bytes : 0;
 }

@@ -19,6 +19,7 @@ struct Options {
   Format format = Format::libsvm;
   int64_t index_base = 0;           // libsvm: what the first column is called
   char delimiter = ',';             // csv
+  bool quotes = true;               // csv: a field may be enclosed in quotes; else they are bytes like any other
   std::vector<Column> kinds;        // csv: of each column
   std::vector<std::string> names;   // csv: of each column
   std::string label_key = "label";  // json

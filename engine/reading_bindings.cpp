@@ -211,7 +211,7 @@ void bind_options(nb::module_& m) {
   nb::class_<Options>(m, "ParseOptions")
       .def(
           "__init__",
-          [](Options* self, const std::string& format, int64_t index_base, const std::string& delimiter,
+          [](Options* self, const std::string& format, int64_t index_base, const std::string& delimiter, bool quotes,
              const std::vector<int>& kinds, const Bytes& names, nb::bytes label_key, nb::bytes features_key,
              nb::bytes weight_key, const Bytes& text_keys, const Bytes& ignored_keys, bool hashed, int bits,
              const Bytes& dictionary, int ngrams, bool word_counts, bool interactions, bool missing_is_zero,
@@ -230,6 +230,7 @@ void bind_options(nb::module_& m) {
             }
             o.index_base = index_base;
             o.delimiter = delimiter[0];
+            o.quotes = quotes;
             o.names = strings(names);
             require(o.names.size() == o.kinds.size(), "a name for each kind of column");
             o.label_key = {label_key.c_str(), label_key.size()};
@@ -253,7 +254,7 @@ void bind_options(nb::module_& m) {
             o.max_line = max_line;
             new (self) Options(std::move(o));
           },
-          "format"_a, nb::kw_only(), "index_base"_a = 0, "delimiter"_a = ",", "kinds"_a = std::vector<int>(),
+          "format"_a, nb::kw_only(), "index_base"_a = 0, "delimiter"_a = ",", "quotes"_a = true, "kinds"_a = std::vector<int>(),
           "names"_a = nb::make_tuple(), "label_key"_a = nb::bytes("label"), "features_key"_a = nb::bytes("features"),
           "weight_key"_a = nb::bytes(""), "text_keys"_a = nb::make_tuple(), "ignored_keys"_a = nb::make_tuple(),
           "hashed"_a = false, "bits"_a = 18, "dictionary"_a = nb::make_tuple(), "ngrams"_a = 1, "word_counts"_a = false,

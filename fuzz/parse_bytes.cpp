@@ -55,6 +55,7 @@ Options chosen(const uint8_t* bytes) {
   options.ngrams = bit(10) ? 3 : 1;
   options.bits = bit(11) ? 4 : 18;
   options.delimiter = ",\t;e"[bytes[1] >> 4 & 3];
+  options.quotes = !bit(18);
   options.weight_key = "weight";
   options.text_keys = {"text"};
   if (bit(15)) options.text_keys.push_back("more");

@@ -118,12 +118,17 @@ class Features:
         return self.row
 
 
-def plain_csv(text, columns, *, delimiter=",", missing_is_zero=False, **options):
+def plain_csv(text, columns, *, delimiter=",", quotes=True, missing_is_zero=False, **options):
     dense = "number" in columns.values() and not {"category", "text"} & set(columns.values())
     dense = dense and not options.get("interactions")
     texts = list(columns.values()).count("text")
     labels, rows, weights = [], [], []
-    for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+    for fields in csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        strict=True,
+    ):
         if not fields:
             continue
         features, label, weight, numbers = Features(texts=texts, **options), None, 1.0, []

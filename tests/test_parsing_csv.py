@@ -61,6 +61,29 @@ def test_rows_equal_those_of_a_plain_reader(kinds, data, delimiter, newline, quo
     assert found == plain_csv(text, columns, delimiter=delimiter, **options)
 
 
+@given(
+    st.lists(st.tuples(st.text('ab"; ', min_size=1, max_size=6), st.text('cd" ', max_size=9), numbers), max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(1, 30),
+    st.integers(1, 3),
+)
+def test_quotes_can_be_signs_like_any_other(rows, newline, chunk, threads):
+    columns = {"class": "label", "note": "text", "x": "number"}
+    text = "".join(",".join(row) + newline for row in rows)
+    found = read("csv", text, chunk=chunk, threads=threads, quotes=False, **table_options(columns, hashed=True))
+    assert found == plain_csv(text, columns, quotes=False, hashed=True)
+
+
+@pytest.mark.parametrize("chunk", [3, 1000])
+def test_without_quotes_a_bad_row_ends_with_its_line(chunk):
+    text = 'x,"a,2\n1,"b,2\n'
+    options = table_options(COLUMNS, quotes=False, chunk=chunk)
+    assert fault("csv", text, **options) == (1, 1, "'x'", "a finite number in column 'x'")
+    found = batches("csv", text, skip_bad_lines=True, **options)[1]
+    assert [kept for batch in found for _, _, kept, _, _ in batch.rejected] == [b'x,"a,2']
+    assert sum(batch.n_rows for batch in found) == 1
+
+
 @given(st.lists(st.tuples(numbers, labels, numbers), max_size=8), st.integers(1, 50), st.integers(1, 3))
 def test_numbers_alone_are_dense_rows(rows, chunk, threads):
     text = written(rows, ",", "\n", False, True)

@@ -36,6 +36,27 @@ def contents(batches):
     )
 
 
+# Quotes --------------------------------------------------------------------------------------------------------------
+
+
+def test_quotes_that_enclose_nothing(tmp_path):
+    path = write(tmp_path, 'ham\tsaid "yes" to it\nspam\t"WIN now\nham\t"quoted" not\n', "data.tsv")
+    told = {"header": False, "label": 0, "text": 1}
+    with pytest.raises(FileFormatError, match=r"line 3.*after the quote.*quotes=False \(--no-quotes\)"):
+        rb.load(write(tmp_path, 'ham\tyes\nspam\tno\nham\t"quoted" not\n', "bad.tsv"), **told)
+    X, y = rb.load(path, quotes=False, **told)
+    words = [{"said", "yes", "to", "it"}, {"win", "now"}, {"quoted", "not"}]
+    assert [set(row.indices) for row in X] == [
+        {murmurhash3_32(word, positive=True) % 2**18 for word in row} for row in words
+    ]
+    assert y.tolist() == ["ham", "spam", "ham"]
+
+
+def test_a_header_with_quotes_that_enclose_nothing(tmp_path):
+    X, y = rb.load(write(tmp_path, '"size;class\n1;a"\n2;"b\n'), quotes=False, categories="one-hot")
+    assert (X.tolist(), y.tolist()) == ([[1.0], [2.0]], ['a"', '"b'])
+
+
 # Numbers -------------------------------------------------------------------------------------------------------------
 
 

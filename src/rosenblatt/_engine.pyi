@@ -241,6 +241,7 @@ class ParseOptions:
         *,
         index_base: int = 0,
         delimiter: str = ",",
+        quotes: bool = True,
         kinds: Sequence[int] = (),
         names: Sequence[bytes] = (),
         label_key: bytes = b"label",

@@ -56,7 +56,7 @@ def _table_in(source: str, reading: dict[str, Any]) -> str | None:
     from rosenblatt.reading.formats_found import find_format, format_of_name
     from rosenblatt.reading.sources import Source
 
-    if set(reading) - {"format", "header", "delimiter", "compression", "ignore", "label"}:
+    if set(reading) - {"format", "header", "delimiter", "quotes", "compression", "ignore", "label"}:
         return None
     found = reading.get("format") or format_of_name(source)
     if found is None and source != output_files.STANDARD_OUTPUT:

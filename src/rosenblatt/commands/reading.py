@@ -79,6 +79,7 @@ _OPTIONS = (
     _option("--index-base", type=click.Choice([0, 1]), help="libsvm: the number of the first feature."),
     _option("--header/--no-header", default=None, help="CSV: whether the first line has the names."),
     _option("--delimiter", metavar="CHAR", type=DelimiterType(), help="CSV: what stands between columns."),
+    _option("--quotes/--no-quotes", default=None, help="CSV: whether quotes enclose values, or are signs like others."),
     _columns("numeric", "Read this column as numbers."),
     _columns("categorical", "Each value of this column is a feature."),
     _columns("text", "Each word of this column is a feature (hashed)."),
@@ -109,8 +110,8 @@ _OPTIONS = (
 )
 
 FIELDS = (
-    *("format", "label", "weight", "index_base", "header", "delimiter", "numeric", "categorical", "text", "ignore"),
-    *("others", "categories", "names", "bits", "ngrams", "word_values", "interactions", "missing", "keep_names"),
+    *("format", "label", "weight", "index_base", "header", "delimiter", "quotes", "numeric", "categorical", "text"),
+    *("ignore", "others", "categories", "names", "bits", "ngrams", "word_values", "interactions", "missing", "keep_names"),
     *("bad_lines", "compression"),
 )
 

@@ -66,7 +66,7 @@ class _Text(_Table):
         from rosenblatt.reading.sources import HEAD, Source
 
         self.source, self._compression = source, reading.get("compression")
-        given = {name: reading[name] for name in ("header", "delimiter") if name in reading}
+        given = {name: reading[name] for name in ("header", "delimiter", "quotes") if name in reading}
         opened = Source(source, self._compression)
         self._rewindable = opened.rewindable
         head = read_header(
@@ -74,6 +74,7 @@ class _Text(_Table):
         )
         self._first: Any = opened
         self._delimiter, self._told = head.delimiter, head.header.told
+        self._quoting = csv.QUOTE_MINIMAL if reading.get("quotes", True) else csv.QUOTE_NONE
         self.names = [name if self._told else f"column_{name}" for name in head.header.names]
 
     def types(self) -> list[str]:
@@ -105,7 +106,8 @@ class _Text(_Table):
 
         opened = self._first or Source(self.source, self._compression)
         self._first = None
-        reader = csv.reader(self._decoded(io.BufferedReader(_Bytes(opened))), delimiter=self._delimiter, strict=True)
+        lines = self._decoded(io.BufferedReader(_Bytes(opened)))
+        reader = csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
         try:
             for row in reader:
                 if row and len(row) != len(self.names):

@@ -50,9 +50,10 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
         Whether `head` is all of the file.
     """
     start = len(BOM) if head.startswith(BOM) else 0
-    delimiter = options.delimiter or ("\t" if options.format == "tsv" else find_delimiter(first_lines(head)) or ",")
-    first, end, lines = _first_record(head, start)
-    if b"\r" in outside_quotes(first):
+    quotes = options.quotes
+    delimiter = options.delimiter or ("\t" if options.format == "tsv" else _delimiter(head, quotes))
+    first, end, lines = _first_record(head, start, quotes)
+    if b"\r" in (outside_quotes(first) if quotes else first):
         raise FileFormatError(
             f"{where}: its lines end with a carriage return alone, not with a newline. "
             "Make newlines of them first (tr '\\r' '\\n')",
@@ -63,10 +64,10 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
         raise FileFormatError(
             f"{where}: its first line is longer than {len(head):,} bytes, so that its columns cannot be found", path, 1
         )
-    cells = _cells(first.decode(errors="replace"), delimiter)
+    cells = _cells(first.decode(errors="replace"), delimiter, quotes)
     if not first.strip():
         raise FileFormatError(f"{where} has no lines: there is nothing to read", path)
-    numbered = list(_rows(head[end:], delimiter, len(cells), whole))
+    numbered = list(_rows(head[end:], delimiter, quotes, len(cells), whole))
     sample = [row for _, row in numbered]
     named = _names_columns(cells, sample, options)
     if named and not _is_text(first):
@@ -84,7 +85,12 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, found)
 
 
-def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
+def _delimiter(head: bytes, quotes: bool) -> str:
+    lines = first_lines(head)
+    return find_delimiter(lines if quotes else [line.replace(b'"', b"") for line in lines]) or ","
+
+
+def _first_record(head: bytes, start: int, quotes: bool) -> tuple[bytes, int, int]:
     """The first record that is not blank (a quoted cell may hold newlines), where it ends, and lines up to there."""
     lines, place = 0, start
     while place < len(head):
@@ -92,7 +98,7 @@ def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
         while True:
             newline = head.find(b"\n", end)
             end = len(head) if newline < 0 else newline + 1
-            if end == len(head) or head.count(b'"', place, end) % 2 == 0:
+            if end == len(head) or not quotes or head.count(b'"', place, end) % 2 == 0:
                 break
         lines += max(1, head.count(b"\n", place, end))
         if head[place:end].strip():
@@ -101,11 +107,11 @@ def _first_record(head: bytes, start: int) -> tuple[bytes, int, int]:
     return b"", len(head), lines
 
 
-def _cells(record: str, delimiter: str) -> list[str]:
+def _cells(record: str, delimiter: str, quotes: bool) -> list[str]:
     """The cells of one record, however long they are (the csv module sets a limit)."""
     cells, place = [], 0
     while True:
-        quoted = _QUOTED.match(record, place)
+        quoted = _QUOTED.match(record, place) if quotes else None
         start = quoted.end() if quoted else place
         end = record.find(delimiter, start)
         rest = record[start : end if end >= 0 else len(record)]
@@ -115,13 +121,13 @@ def _cells(record: str, delimiter: str) -> list[str]:
         place = end + 1
 
 
-def _rows(data: bytes, delimiter: str, width: int, whole: bool) -> Iterator[tuple[int, list[str]]]:
+def _rows(data: bytes, delimiter: str, quotes: bool, width: int, whole: bool) -> Iterator[tuple[int, list[str]]]:
     """The first rows that have the right number of cells, each with the number of the line that it ends in."""
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     text = io.StringIO(data.decode(errors="replace"), newline="")
     try:
-        reader = csv.reader(text, delimiter=delimiter)
+        reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
         for row, _ in zip(reader, range(_SAMPLE), strict=False):
             if len(row) == width:
                 yield reader.line_num, row

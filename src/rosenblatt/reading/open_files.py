@@ -98,6 +98,8 @@ def describe(layout: Layout, files: Sequence[str]) -> str:
 def _remedy(expected: str) -> str:
     """What to do about a bad line, from what was expected there."""
     column = _IN_COLUMN.search(expected)
+    if "quote" in expected:
+        return "Mend the line, take quotes for signs like any other: quotes=False (--no-quotes), or "
     if "none is missing" in expected:
         return "Fill it in, take missing values for 0: missing='zero' (--missing zero), or "
     if column is not None and expected.startswith("a finite number"):

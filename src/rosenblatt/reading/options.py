@@ -23,6 +23,7 @@ _LIMITS = {
     "format": Limit(choices=(None, *FORMATS)),
     "index_base": Limit(choices=(None,), kind=numbers.Integral, low=0, high=1),
     "header": Limit(choices=(None, True, False)),
+    "quotes": flag(),
     "others": Limit(choices=("find", "ignore")),
     "categories": Limit(choices=("hash", "one-hot")),
     "names": Limit(choices=(None, "columns", "hash")),
@@ -57,6 +58,8 @@ class ReadingOptions:
         CSV: whether the first line names the columns.
     delimiter : str, optional
         CSV: what stands between two cells.
+    quotes : bool
+        CSV: whether a cell may be enclosed in double quotes; else a quote is a sign like any other.
     numeric, categorical, text, ignore : tuple of str or int
         Columns whose kind is said, not found. Text columns are hashed word by word.
     others : {"find", "ignore"}
@@ -90,6 +93,7 @@ class ReadingOptions:
     index_base: int | None = None
     header: bool | None = None
     delimiter: str | None = None
+    quotes: bool = True
     numeric: tuple[ColumnRef, ...] = ()
     categorical: tuple[ColumnRef, ...] = ()
     text: tuple[ColumnRef, ...] = ()

@@ -80,6 +80,7 @@ def parse_options(
         "csv" if options.is_table else options.format or "",
         index_base=options.index_base or 0,
         delimiter=options.delimiter or ",",
+        quotes=options.quotes or options.format not in ("csv", "tsv"),
         kinds=[int(kind) for _, kind in table or ()],
         names=[name.encode() for name, _ in table or ()],
         label_key=str(options.label or "label").encode(),
