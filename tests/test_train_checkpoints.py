@@ -146,8 +146,8 @@ def stopped(tmp_path, monkeypatch, rows=None, number=3, **options):
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"passes": 3}, "checkpoint is of a run with other options. Give the same data and options"),
-        ({"passes": 2, "seed": 1}, "other options"),
+        ({"passes": 3}, r"checkpoint is of a run with other options \(passes\). Give the same data and options"),
+        ({"passes": 2, "seed": 1}, r"other options \(seed\)"),
         ({"passes": 2, "cache": "elsewhere"}, "other cache"),
     ],
 )

@@ -178,7 +178,7 @@ class MistakeDrivenClassifier(Classifier):
         examples = self._examples(rows, codes, known, weights)
         choices = self._choices(seed=0, first_pass=0, shuffle=False, max_iter=1, tol=None, verbose=False)
         report = self._driver.learn_batch(learner, examples, choices)
-        self._accept(X, known, learner, examples, choices, report)
+        self._accept(X if first else None, known, learner, examples, choices, report)
         return self
 
     def _first_guess(self, classes: NDArray[Any], rows: inputs.Rows, coef_init: Any, intercept_init: Any) -> Any:
@@ -219,7 +219,7 @@ class MistakeDrivenClassifier(Classifier):
 
     def _accept(
         self,
-        X: Any,
+        X: Any | None,
         classes: NDArray[Any],
         learner: Learner,
         examples: Examples,
@@ -228,9 +228,11 @@ class MistakeDrivenClassifier(Classifier):
     ) -> None:
         """Take over what a run has learned; also after Ctrl-C, which leaves a usable model and is raised again.
 
-        Nothing is set before this, so that a fit that fails leaves the model as it was.
+        X is None where the features are those of before: later batches may come without their names. Nothing is set
+        before this, so that a fit that fails leaves the model as it was.
         """
-        self._accept_features(X)
+        if X is not None:
+            self._accept_features(X)
         self.classes_ = classes
         self._learner = learner
         self.mistakes_per_pass_ = report.mistakes_per_pass

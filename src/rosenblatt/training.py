@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -126,7 +125,6 @@ def train(
     >>> model.classes_.tolist(), model.converged_, model.predict([[3.0, 1.0]]).tolist()
     (['bird', 'cat', 'dog'], True, ['cat'])
     """
-    began = time.monotonic()
     if every is not None and (checkpoint is None or every < 1):
         raise InputError("every is how many rows are between two checkpoints: at least 1, and only with checkpoint")
     options = TrainingOptions(
@@ -150,6 +148,7 @@ def train(
     ahead = head_start.settings_of(vars(options) | {"cache": cache, "checkpoint": checkpoint})
     rows = _source_of(source, reading, threads, ahead, summed=bool(options.margin))
     run = Run(options, rows, progress=progress, ahead=ahead)
+    run.began = getattr(source, "opened", run.began)  # a stream is parsed, and learned from, from then on
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
     try:
@@ -161,7 +160,7 @@ def train(
             except KeyboardInterrupt:
                 files.save()
                 raise
-            model = _model_of(run, began)
+            model = _model_of(run)
             files.finish()
     finally:
         files.close()
@@ -204,7 +203,7 @@ def _are_paths(source: Any) -> bool:
 # From a run to its model --------------------------------------------------------------------------------------------
 
 
-def _model_of(run: Run, began: float) -> TrainedModel:
+def _model_of(run: Run) -> TrainedModel:
     options, learner, tally, source = run.options, run.learner, run.tally, run.source
     assert learner is not None and run.labels is not None and run.ranks is not None
     separated, bound = separates(run), mistake_bound(run)
@@ -235,7 +234,7 @@ def _model_of(run: Run, began: float) -> TrainedModel:
         feature_names=names,
         names_of_hashes=dict(source.names_of_hashes),
     )
-    model.report = _report(run, model, bound, time.monotonic() - began)
+    model.report = _report(run, model, bound)
     return model
 
 
@@ -324,7 +323,7 @@ def _parameters(options: TrainingOptions) -> dict[str, Any]:
     }
 
 
-def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) -> dict[str, Any]:
+def _report(run: Run, model: TrainedModel, bound: int | None) -> dict[str, Any]:
     """What happened, as plain values."""
     training, labels = model.training or {}, model.classes_.tolist()
     base = 0 if model.reading is None or model.reading.format != "libsvm" else model.reading.index_base or 0
@@ -347,6 +346,7 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
         "updates": model.n_updates_,
         "converged": model.converged_,
         "stopped_early": _stopped_early(run, model),
+        "problems": model.learner.n_problems,
         "separates": model.separates_,
         "mistake_bound": bound,
         "mistake_bound_from": None if bound is None else f"a bound from the hyperplane found: {formula} of these rows",
@@ -357,5 +357,9 @@ def _report(run: Run, model: TrainedModel, bound: int | None, seconds: float) ->
         "largest_weights": largest_weights(model.learner, labels, name),
         "rejected_lines": training["rejected"],
         "sorted_by_label": training["sorted_by_label"],
-        "seconds": seconds,
+        "class_changes": run.tally.changes,
+        "class_changes_if_mixed": round(run.tally.changes_if_mixed),
+        "in_runs": run.tally.in_runs() and not run.options.shuffle,
+        "resumed_at": run.resumed_at,
+        "seconds": run.seconds(),
     }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOT_SEPARABLE = 1
 _PASSES = 1000  # that one can wait for
+_WIDE = 1000  # features
 
 
 @click.command(
@@ -136,7 +137,7 @@ def _report(
     if page is not None:
         output.say(f"All of this, with pictures, is in {page}, for a browser.")
         output.say()
-    for line in _next(certificate, data, path, reading):
+    for line in _next(certificate, data, path, reading, wide=examples.X.shape[1] > _WIDE):
         output.say(line)
 
 
@@ -152,10 +153,12 @@ def _verdict(certificate: Any) -> list[str]:
     ).splitlines()
 
 
-def _next(certificate: Any, data: tuple[str, ...], path: str | None, reading: dict[str, Any]) -> list[str]:
+def _next(
+    certificate: Any, data: tuple[str, ...], path: str | None, reading: dict[str, Any], *, wide: bool
+) -> list[str]:
     """What to do now, as commands."""
     same = [*data, *as_arguments(reading)]
-    words, why = _advice(certificate, same)
+    words, why = _advice(certificate, same, wide=wide)
     first, *more = output.command_lines(["rosenblatt", *words])
     lines = [f"Next: {first}", *more, *output.wrapped(f"      ({why})", 7).splitlines()]
     if path is None:
@@ -164,8 +167,8 @@ def _next(certificate: Any, data: tuple[str, ...], path: str | None, reading: di
     return [*lines, f"      {first}", *more, "      (anyone can check the certificate)"]
 
 
-def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
-    """A command, and why."""
+def _advice(certificate: Any, same: list[str], *, wide: bool) -> tuple[list[str], str]:
+    """A command, and why. `wide`: there are so many features that a maximum margin may take long to find."""
     one = next(iter(certificate.values())) if hasattr(certificate, "values") else certificate
     joint = ["--multi-class", "joint"] if hasattr(certificate, "rivals") else []
     model = ["train", *same, "-o", "MODEL"]
@@ -176,6 +179,9 @@ def _advice(certificate: Any, same: list[str]) -> tuple[list[str], str]:
         return ["certify", *same, "--exact"], "exact fractions decide what floats do not, given time"
     if certificate.separable and _mistake_bound(certificate) < _PASSES:  # each pass but the last has a mistake
         return [*model, "--passes", str(_PASSES), *joint], "a perceptron comes to rest on these rows"
+    if certificate.separable and wide:
+        why = "with so small a margin a perceptron may take longer; --algorithm max-margin needs all rows in memory"
+        return [*model, "--passes", str(_PASSES), "--shuffle", *joint], why
     if certificate.separable:
         return [*model, "--algorithm", "max-margin"], "with so small a margin a perceptron may take very long"
     if not one.fit_intercept:

@@ -37,13 +37,14 @@ def target_format(target: str, told: str | None) -> str:
 
 def convert(source: str, target: str, kind: str, reading: dict[str, Any], threads: int | None) -> dict[str, Any]:
     """Convert a file; the facts of the report."""
-    found = _table_in(source, reading) if kind in TABLES else None
-    facts: dict[str, Any] = {"input": source, "output": target, "from": found, "to": kind}
-    if found is not None:
+    table = _table_in(source, kind, reading) if kind in TABLES else None
+    facts: dict[str, Any] = {"input": source, "output": target, "from": None, "to": kind}
+    if table is not None:
         from rosenblatt.commands.table_copy import copy_table
 
+        opened, facts["from"] = table
         with opened_output(target) as file:
-            return facts | copy_table(source, found, file, kind, reading) | {"bad_lines": 0}
+            return facts | copy_table(opened, facts["from"], file, kind, reading) | {"bad_lines": 0}
     stream = _opened(source, kind, reading, threads)
     facts |= {"from": stream.options.format} | _convert_examples(stream, source, target, kind)
     if stream.rejected:
@@ -51,19 +52,24 @@ def convert(source: str, target: str, kind: str, reading: dict[str, Any], thread
     return facts | {"bad_lines": stream.rejected}
 
 
-def _table_in(source: str, reading: dict[str, Any]) -> str | None:
-    """The format of a table that can be copied as it is; None if it is none, or columns are told what they mean."""
+def _table_in(source: str, kind: str, reading: dict[str, Any]) -> tuple[Any, str] | None:
+    """A table that can be copied as it is, open, and its format; None if it is none, or its columns are interpreted."""
     from rosenblatt.reading.formats_found import find_format, format_of_name
     from rosenblatt.reading.sources import Source
 
     if set(reading) - {"format", "header", "delimiter", "quotes", "compression", "ignore", "label"}:
         return None
     found = reading.get("format") or format_of_name(source)
-    if found is None and source != output_files.STANDARD_OUTPUT:
-        opened = Source(source, reading.get("compression"))
-        found = find_format(source, opened.head, opened.name)
-        opened.close()
-    return found if found in TABLES else None
+    if found not in (None, *TABLES):
+        return None
+    opened = Source(source, reading.get("compression"))
+    found = found or find_format(source, opened.head, opened.name)
+    if found in TABLES:
+        return opened, found
+    if not opened.rewindable:
+        raise _not_rewindable(kind)
+    opened.close()
+    return None
 
 
 def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None) -> Any:
@@ -79,7 +85,9 @@ def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None
             given.setdefault("names", "columns")
     if kind in _NAMED:
         given.setdefault("keep_names", True)
-    return open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
+    stream = open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
+    stream.require_told(reading)
+    return stream
 
 
 def _convert_examples(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
@@ -103,10 +111,7 @@ def _convert_examples(stream: Any, source: str, target: str, kind: str) -> dict[
 def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
     """Write a column for each feature: how many there are, and which classes, is known only after a first reading."""
     if not stream.rewindable:
-        raise InputError(
-            f"{FILE_OF[kind]} begins with the names of all its columns, which are known only at the end of the input: "
-            "save standard input to a file first, or convert to libsvm or json"
-        )
+        raise _not_rewindable(kind)
     first = _Count()
     for _ in _rows(stream, first):
         pass
@@ -125,6 +130,13 @@ def _to_table(stream: Any, source: str, target: str, kind: str) -> dict[str, Any
             write(rows)
         write(None)
     return count.facts(stream, kind)
+
+
+def _not_rewindable(kind: str) -> InputError:
+    return InputError(
+        f"{FILE_OF[kind]} begins with the names of all its columns, which are known only at the end of the input: "
+        "save standard input to a file first, or convert to libsvm or json"
+    )
 
 
 def _unhashed(stream: Any) -> str:
@@ -158,6 +170,8 @@ class _Count:
 
     def facts(self, stream: Any, kind: str) -> dict[str, Any]:
         remarks = []
+        if stream.options.is_table and stream.options.label is None:
+            remarks.append("no column is known to be the label, so that all are features: name it with --label COLUMN")
         if self.weighted and kind not in _NAMED:
             remarks.append(f"the rows have weights, which {kind} cannot hold: they are left out")
         if stream.feature_names is not None and kind == "libsvm":

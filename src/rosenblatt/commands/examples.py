@@ -58,9 +58,10 @@ class Examples:
         import numpy as np
 
         labels, counts = np.unique(self.y, return_counts=True)
-        names = [output.shortened(str(label), 20) for label in labels]
-        sizes = [f"{name}{output.NO_BREAK}{count:,}" for name, count in zip(names, counts, strict=True)]
-        classes = f"{len(labels):,} classes" + (f": {', '.join(sizes)}" if len(labels) <= _SHOWN_CLASSES else "")
+        names = [output.shortened(str(label), 20) for label in labels[: _SHOWN_CLASSES + 1]]
+        sizes = [f"{name}{output.NO_BREAK}{count:,}" for name, count in zip(names, counts, strict=False)]
+        sizes = sizes if len(sizes) <= _SHOWN_CLASSES else []
+        classes = output.classes_in_words(len(labels), sizes, self.options.label)
         size = f"{counted(self.X.shape[0], 'row')}, {counted(self.X.shape[1], 'feature')}"
         return f"{output.files_in_words(self.data)}: {size}, {classes}"
 
@@ -69,7 +70,7 @@ class Examples:
         import numpy as np
 
         labels, counts = np.unique(self.y, return_counts=True)
-        sizes = {str(label): count for label, count in zip(labels.tolist(), counts.tolist(), strict=True)}
+        sizes = [{"class": label, "rows": n} for label, n in zip(labels.tolist(), counts.tolist(), strict=True)]
         return {
             "data": list(self.data),
             "rows": self.X.shape[0],

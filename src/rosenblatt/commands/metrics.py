@@ -16,12 +16,19 @@ _SHOWN_CONFUSIONS = 5
 class Metrics:
     """Counts how often a row of one class was taken for another. Classes are numbers of `names`; -1: no label."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """Begin with no rows. `names`: those of the model first, then any that only the data has."""
-        self.names = list(names)
+    def __init__(self, classes: Sequence[Any]) -> None:
+        """Begin with no rows. `classes`: those of the model; then come any that only the data has (`name_more`)."""
+        self.classes = list(classes)
+        self.names = list(map(str, classes))
         self._of_model = len(self.names)
         self.rows = 0
         self._pairs: Counter[tuple[int, int]] = Counter()  # true class, predicted class
+
+    def name_more(self, keys: Sequence[str]) -> None:
+        """Take up classes that only the data has; `keys` are the names of all."""
+        new = list(map(str, keys[len(self.names) :]))
+        self.classes += new
+        self.names += new
 
     def add(self, true: Any, predicted: Any) -> None:
         """Count a batch: arrays of class numbers."""
@@ -56,11 +63,11 @@ class Metrics:
         if not self.labelled:
             return facts | {"accuracy": None}
         each = []
-        for number, name in enumerate(self.names):
+        for number, label in enumerate(self.classes):
             rows, precision, recall = self.of_class(number)
-            each.append({"class": name, "rows": rows, "precision": precision, "recall": recall})
+            each.append({"class": label, "rows": rows, "precision": precision, "recall": recall})
         confusion = [
-            {"class": self.names[true], "predicted": self.names[predicted], "rows": count}
+            {"class": self.classes[true], "predicted": self.classes[predicted], "rows": count}
             for (true, predicted), count in sorted(self._pairs.items())
         ]
         return facts | {"accuracy": self.right / self.labelled, "classes": each, "confusion": confusion}
@@ -100,7 +107,8 @@ class Metrics:
         most = sorted(wrong, key=lambda item: (-item[0], item[1]))[:_SHOWN_CONFUSIONS]
         if not most:
             return ["No class was taken for another."]
-        taken = [f"{names[true]} for {names[said]} ({count:,})" for count, (true, said) in most]
+        full = [output.shortened(name, 40) for name in self.names]
+        taken = [f"{full[true]} for {full[said]} ({count:,})" for count, (true, said) in most]
         return output.wrapped(f"Most often taken for another: {', '.join(taken)}.").splitlines()
 
 

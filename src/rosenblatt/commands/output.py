@@ -106,6 +106,19 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], flush: str = "<
     ]
 
 
+def classes_in_words(count: int, sizes: Sequence[str], label: str | int | None) -> str:
+    """How many classes, of which column unless it has a usual name, and, if there are `sizes`, each with its rows.
+
+    >>> classes_in_words(2, ["ham 4827", "spam 747"], "kind")
+    '2 classes of kind: ham 4827, spam 747'
+    """
+    from rosenblatt.reading.table_columns import LABEL_NAMES
+
+    usual = label is None or (isinstance(label, str) and label.lower() in LABEL_NAMES)
+    of = "" if usual else f" of column {label}" if isinstance(label, int) else f" of {shortened(str(label), 30)}"
+    return f"{count:,} classes{of}" + (f": {', '.join(sizes)}" if sizes else "")
+
+
 def files_in_words(data: Sequence[str]) -> str:
     """Names of files, the first of many."""
     first = "standard input" if data[0] == "-" else data[0]

@@ -18,6 +18,8 @@ STANDARD_OUTPUT = "-"
 
 def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o", *, device: bool = True) -> None:
     """Raise unless the file can be written, and is none of the inputs; whether it may be a device, `device` says."""
+    if path == STANDARD_OUTPUT and not device:
+        raise click.UsageError(f"{option} {path}: this cannot go to standard output: name a file")
     if path is None or path == STANDARD_OUTPUT:
         return
     for source in _files(inputs):

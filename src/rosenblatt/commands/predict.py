@@ -9,9 +9,8 @@ import click
 from rosenblatt.commands import output, output_files
 from rosenblatt.commands.compressed_files import opened_output
 from rosenblatt.commands.number_types import WholeNumber
+from rosenblatt.commands.prediction_files import FORMATS
 from rosenblatt.commands.reading import ReadingCommand, reading_options
-
-FORMATS = ("text", "csv", "tsv", "parquet")
 
 
 @click.command(
@@ -75,10 +74,10 @@ def predict(
     """
     from rosenblatt.commands import prediction
 
+    output_files.require_writable(path, [model, *data])
     kind = output_format or prediction.format_of(path)
     if kind == "parquet" and path is None and not as_json:
         raise click.UsageError("Parquet is not for a terminal: name a file with -o")
-    output_files.require_writable(path, [model, *data])
     trained = prediction.loaded(model)
     stream = prediction.opened(trained, data, reading, threads)
     if as_json and path is None:

@@ -38,6 +38,7 @@ def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: 
             threads=threads,
             labelled=False,
         )
+        stream.require_told(reading)
     require_index_base(stream)
     return stream
 
@@ -87,7 +88,7 @@ def require_index_base(stream: Any) -> None:
 
 def write(trained: Any, stream: Any, file: IO[bytes], kind: str, what: str) -> Metrics:
     """Write the predictions; how right they are."""
-    metrics = Metrics([str(label) for label in trained.classes_.tolist()])
+    metrics = Metrics(trained.classes_.tolist())
     out = PredictionFile(file, kind, what, trained.classes_)
     for labels, scores in _predicted(trained, stream, metrics):
         out.write(labels, scores)
@@ -97,7 +98,7 @@ def write(trained: Any, stream: Any, file: IO[bytes], kind: str, what: str) -> M
 
 def gathered(trained: Any, stream: Any, what: str) -> dict[str, Any]:
     """The predictions as facts, all in memory."""
-    metrics = Metrics([str(label) for label in trained.classes_.tolist()])
+    metrics = Metrics(trained.classes_.tolist())
     predictions: list[Any] = []
     scores: list[Any] = []
     for labels, own in _predicted(trained, stream, metrics):
@@ -119,7 +120,7 @@ def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[An
         widest = max(widest, batch.n_features)
         scores = trained.scores_of(batch)
         codes = trained.winners(scores)
-        metrics.names += [str(key) for key in stream.classes.keys[len(metrics.names) :]]
+        metrics.name_more(stream.classes.keys)
         metrics.add(batch.codes, codes)
         yield trained.classes_[codes], scores
     if metrics.rows and not knows:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import IO, Any
 
+import click
+
 from rosenblatt.commands.table_files import table_file
+
+FORMATS = ("text", "csv", "tsv", "parquet")
 
 
 def format_of(path: str | None) -> str:
@@ -12,7 +16,12 @@ def format_of(path: str | None) -> str:
     from rosenblatt.reading.formats_found import format_of_name
 
     found = None if path is None else format_of_name(path)
-    return found if found in ("csv", "tsv", "parquet") else "text"
+    if found in (None, *FORMATS):
+        return found or "text"
+    raise click.UsageError(
+        f"{path} is {found} by its name, and predictions are {', '.join(FORMATS[:-1])} or {FORMATS[-1]}: name another "
+        "file, or say --output-format"
+    )
 
 
 class PredictionFile:

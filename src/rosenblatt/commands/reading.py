@@ -63,7 +63,7 @@ COLUMN = ColumnType()
 
 
 def _columns(name: str, text: str) -> Callable[[Command], Command]:
-    return _option(f"--{name}", metavar="COLUMN", type=COLUMN, multiple=True, help=text)
+    return _option(f"--{name}", metavar="COLUMN", type=COLUMN, multiple=True, help=f"{text}; repeatable.")
 
 
 _option = functools.partial(click.option, cls=ReadingOption)
@@ -80,10 +80,10 @@ _OPTIONS = (
     _option("--header/--no-header", default=None, help="CSV: whether the first line has the names."),
     _option("--delimiter", metavar="CHAR", type=DelimiterType(), help="CSV: what stands between columns."),
     _option("--quotes/--no-quotes", default=None, help="CSV: whether quotes enclose values, or are signs like others."),
-    _columns("numeric", "Read this column as numbers."),
-    _columns("categorical", "Each value of this column is a feature."),
-    _columns("text", "Each word of this column is a feature (hashed)."),
-    _columns("ignore", "Leave this column out."),
+    _columns("numeric", "Read this column as numbers"),
+    _columns("categorical", "Each value of this column is a feature"),
+    _columns("text", "Each word of this column is a feature (hashed)"),
+    _columns("ignore", "Leave this column out"),
     _option("--others", type=click.Choice(["find", "ignore"]), help="What becomes of columns that are not named."),
     _option("--categories", type=click.Choice(["hash", "one-hot"]), help="How values become features."),
     _option("--names", type=click.Choice(["columns", "hash"]), help="JSON, VW: how names become features."),
@@ -111,7 +111,18 @@ _OPTIONS = (
 
 FIELDS = (
     *("format", "label", "weight", "index_base", "header", "delimiter", "quotes", "numeric", "categorical", "text"),
-    *("ignore", "others", "categories", "names", "bits", "ngrams", "word_values", "interactions", "missing", "keep_names"),
+    *(
+        "ignore",
+        "others",
+        "categories",
+        "names",
+        "bits",
+        "ngrams",
+        "word_values",
+        "interactions",
+        "missing",
+        "keep_names",
+    ),
     *("bad_lines", "compression"),
 )
 

@@ -7,10 +7,13 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rosenblatt.commands.table_files import FILE_OF, table_file
 from rosenblatt.errors import FileFormatError, InputError, missing_extra
+
+if TYPE_CHECKING:
+    from rosenblatt.reading.sources import Source
 
 RECORDS = ("parquet", "arrow")
 _AT_ONCE = 10_000  # rows
@@ -19,8 +22,8 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MISSING = frozenset({"", "NA", "NaN", "nan", "null"})
 
 
-def copy_table(source: str, found: str, file: IO[bytes], kind: str, reading: dict[str, Any]) -> dict[str, Any]:
-    """Write the table in `source`, which is a `found`, to `file` as a `kind`; how many rows and columns it has."""
+def copy_table(source: Source, found: str, file: IO[bytes], kind: str, reading: dict[str, Any]) -> dict[str, Any]:
+    """Write the table in an open `source`, a `found`, to `file` as a `kind`; how many rows and columns it has."""
     table: _Text | _Records
     table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
     with closing(table):
@@ -60,22 +63,27 @@ class _Table:
 class _Text(_Table):
     """CSV and TSV, read twice where the types of the columns are needed."""
 
-    def __init__(self, source: str, found: str, reading: dict[str, Any]) -> None:
+    def __init__(self, opened: Source, found: str, reading: dict[str, Any]) -> None:
         from rosenblatt.reading.csv_header import read_header
         from rosenblatt.reading.options import ReadingOptions
-        from rosenblatt.reading.sources import HEAD, Source
+        from rosenblatt.reading.sources import HEAD
 
-        self.source, self._compression = source, reading.get("compression")
+        self.source, self._compression = opened.name, reading.get("compression")
         given = {name: reading[name] for name in ("header", "delimiter", "quotes") if name in reading}
-        opened = Source(source, self._compression)
         self._rewindable = opened.rewindable
         head = read_header(
-            source, opened.name, opened.head, ReadingOptions(format=found, **given), whole=len(opened.head) < HEAD
+            opened.path, opened.name, opened.head, ReadingOptions(format=found, **given), whole=len(opened.head) < HEAD
         )
-        self._first: Any = opened
+        self._path = opened.path
+        self._first: Source | None = opened
         self._delimiter, self._told = head.delimiter, head.header.told
-        self._quoting = csv.QUOTE_MINIMAL if reading.get("quotes", True) else csv.QUOTE_NONE
+        self._quoting: Any = csv.QUOTE_MINIMAL if reading.get("quotes", True) else csv.QUOTE_NONE
         self.names = [name if self._told else f"column_{name}" for name in head.header.names]
+
+    def close(self) -> None:
+        """Close the file, if nobody has read it."""
+        if self._first is not None:
+            self._first.close()
 
     def types(self) -> list[str]:
         """Whole numbers, numbers or text: what all cells of a column are."""
@@ -104,7 +112,7 @@ class _Text(_Table):
     def _lines(self) -> Iterator[list[str]]:
         from rosenblatt.reading.sources import Source
 
-        opened = self._first or Source(self.source, self._compression)
+        opened = self._first or Source(self._path, self._compression)
         self._first = None
         lines = self._decoded(io.BufferedReader(_Bytes(opened)))
         reader = csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
@@ -161,21 +169,18 @@ class _Bytes(io.RawIOBase):
 class _Records(_Table):
     """Parquet and Arrow, whose columns have types."""
 
-    def __init__(self, source: str, found: str, reading: dict[str, Any]) -> None:
+    def __init__(self, opened: Source, found: str, reading: dict[str, Any]) -> None:
         try:
             import pyarrow as pa
             import pyarrow.parquet
         except ImportError:
             raise missing_extra("parquet", "pyarrow") from None
-        from rosenblatt.reading.sources import Source
-
-        self.source, self._arrow = source, pa
-        self._opened = Source(source, reading.get("compression"))
+        self.source, self._arrow, self._opened = opened.name, pa, opened
         file = self._opened.open_whole()
         try:
             self._file: Any = pyarrow.parquet.ParquetFile(file) if found == "parquet" else pa.ipc.open_file(file)
         except pa.ArrowInvalid as error:
-            raise FileFormatError(f"{source} is not {FILE_OF[found]}: {error}", source) from None
+            raise FileFormatError(f"{self.source} is not {FILE_OF[found]}: {error}", opened.path) from None
         self._parquet = found == "parquet"
         self._schema = self._file.schema_arrow if self._parquet else self._file.schema
         self.names = list(self._schema.names)

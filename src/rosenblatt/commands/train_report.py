@@ -13,6 +13,7 @@ from rosenblatt.errors import counted
 _SHOWN_PASSES = 10
 _SHOWN_CLASSES = 5
 _LABEL = 12  # columns
+_NOT_THE_LAST = {"AveragedPerceptron": "; not by the average", "VotedPerceptron": "; not by the vote"}
 
 
 def lines(facts: dict[str, Any]) -> list[str]:
@@ -28,8 +29,8 @@ def lines(facts: dict[str, Any]) -> list[str]:
 def _what(facts: dict[str, Any]) -> str:
     """Which rows were learned from."""
     classes = facts["classes"]
-    sizes = [_class(one) for one in classes]
-    of_classes = f"{len(classes):,} classes" + (f": {', '.join(sizes)}" if len(classes) <= _SHOWN_CLASSES else "")
+    sizes = [_class(one) for one in classes] if len(classes) <= _SHOWN_CLASSES else []
+    of_classes = output.classes_in_words(len(classes), sizes, facts.get("reading", {}).get("label"))
     size = f"{counted(facts['rows'], 'row')}, {counted(facts['features'], 'feature')}"
     return f"{output.files_in_words(facts['data'])}: {size}, {of_classes}"
 
@@ -45,10 +46,15 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     took = f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
     speed = f": {_large(facts['rows'] * passes / seconds)} rows a second" if passes and seconds > 0 else ""
     yield "Learned", f"{facts['algorithm']}, in {took}{speed}"
+    if facts.get("resumed_at") is not None:
+        where = facts["resumed_at"]
+        yield "Resumed", f"in pass {where['pass']:,}, behind {counted(where['row'], 'row')}, from a checkpoint"
     if passes is not None:
         early = ": stopped early, and the best weights kept" if facts.get("stopped_early") else ""
         yield "Passes", f"{passes:,} of at most {facts['passes_allowed']:,}{early}"
-        yield "Mistakes", f"{sum(facts['mistakes_per_pass']):,}"
+        problems = facts.get("problems", 1)
+        each = f", of {problems:,} problems: each class against the rest" if problems > 1 else ""
+        yield "Mistakes", f"{sum(facts['mistakes_per_pass']):,}{each}"
         yield "Converged", _convergence(facts)
     if facts.get("mistakes") is not None:
         yield "Mistakes", f"{facts['mistakes']:,} learned from"
@@ -77,9 +83,15 @@ def _convergence(facts: dict[str, Any]) -> str:
 
 def _accuracies(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if facts.get("progressive_accuracy") is not None:
+        last = _NOT_THE_LAST.get(facts["estimator"], "")
+        how = f"each row predicted before it was learned from (first pass{last})"
+        yield "Accuracy", f"{facts['progressive_accuracy']:.2%}, {how}"
+    if facts.get("in_runs") and not facts["sorted_by_label"]:
+        found, mixed = (facts[name] / facts["rows"] for name in ("class_changes", "class_changes_if_mixed"))
         yield (
-            "Accuracy",
-            f"{facts['progressive_accuracy']:.2%}, each row predicted before it was learned from (first pass)",
+            "Order",
+            f"neighbours are often of one class ({found:.1%} of the rows are of another than the row before, of mixed "
+            f"rows {mixed:.0%} would be): new rows may be predicted worse. --hold-out 0.1 measures it, --shuffle mixes",
         )
     if facts.get("batch_accuracy") is not None:
         yield "Accuracy", f"{facts['batch_accuracy']:.2%}, each batch predicted before it was learned from"
@@ -112,7 +124,12 @@ def _weights(facts: dict[str, Any]) -> list[str]:
         [output.shortened(one["feature"], 40), f"{one['weight']:+.6g}", output.shortened(str(one["class"]), 20)]
         for one in heaviest
     ]
-    return output.table(["largest weights", "", "for"], rows, "<><") if rows else []
+    if not rows:
+        return []
+    reading = facts.get("reading", {})
+    hashed = (reading.get("text") or reading.get("interactions")) and not reading.get("keep_names")
+    more = ["(numbers of hashed features; --keep-names shows what they are called)"] if hashed else []
+    return output.table(["largest weights", "", "for"], rows, "<><") + more
 
 
 def _next(facts: dict[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # among n
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
+_PROSE = 10  # words of a text, as a rule
 _FEW = 20  # one cell in so many may be no number by mistake
 
 
@@ -32,7 +33,7 @@ class CsvHeader:
     delimiter: str
     offset: int  # of the first byte of data
     line: int  # lines before it
-    mixed: dict[int, str]  # of a column of numbers, but for a few cells, why it is one of categories
+    odd: dict[int, str]  # of a column of categories, why it may have been meant to be another
 
 
 def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
@@ -78,11 +79,15 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     rows = sample if named else [cells, *sample]
     kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
     header = Header(path, where, names, named)
-    mixed = {place: _odd_cell(numbered, place, lines) for place, kind in enumerate(kinds) if kind is Kind.CATEGORY}
-    found = {
-        place: f"column {names[place]!r} is read as categories, because {odd}" for place, odd in mixed.items() if odd
-    }
-    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, found)
+    odd: dict[int, str] = {}
+    for place in (place for place, kind in enumerate(kinds) if kind is Kind.CATEGORY):
+        name = names[place]
+        if why := _odd_cell(numbered, place, lines):
+            odd[place] = f"column {name!r} is read as categories, because {why}"
+        elif is_prose([row[place] for row in sample]):
+            how = f"text={header.ref(place)!r} (--text {name}) learns from their words"
+            odd[place] = f"column {name!r} has texts, and each of them is a category of its own: {how}"
+    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, odd)
 
 
 def _delimiter(head: bytes, quotes: bool) -> str:
@@ -179,6 +184,12 @@ def _odd_cell(rows: Sequence[tuple[int, Sequence[str]]], place: int, before: int
         return None
     line, cell = odd[0]
     return f"{cell!r:.40} in line {before + line:,} is no number"
+
+
+def is_prose(cells: Sequence[str]) -> bool:
+    """Whether these are texts: of ten words or more, as a rule, and no two alike."""
+    words = sorted(cell.count(" ") + 1 for cell in cells)
+    return len(words) > 1 and words[len(words) // 2] >= _PROSE and len(set(cells)) > 0.9 * len(cells)
 
 
 def _is_number(cell: str) -> bool:

@@ -140,6 +140,12 @@ class ReadingOptions:
         if self.categories == "one-hot" and (self.text or self.interactions):
             what = "text columns" if self.text else "interactions"
             raise InputError(f"{what} are hashed, so categories must be, too: categories='hash', not 'one-hot'")
+        words = [name for name in ("ngrams", "word_values") if getattr(self, name) != getattr(ReadingOptions, name)]
+        if words and not self.text:
+            option = f"--{words[0].replace('_', '-')}"
+            raise InputError(
+                f"{words[0]}= ({option}) is of text columns: name one, text= (--text COLUMN), or leave it out"
+            )
         if self.names == "columns" and (self.text or self.interactions):
             what = "text" if self.text else "interactions"
             raise InputError(f"{what} cannot be without hashing: names='hash', not 'columns'")

@@ -7,6 +7,7 @@ batch where it stands (`Position`), so that learning can stop there and go on la
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,6 +102,7 @@ class Stream:
     ) -> None:
         """Open the first file, find out what it is, and begin to parse it in the background."""
         check_parameters("reading", {"threads": threads}, {"threads": integer(1, none=True)})
+        self.opened = time.monotonic()
         self.files, self.classes = list(files), ClassTable(classes)
         self.smallest_index, self.rejected = -1, 0
         self.names_of_hashes: dict[int, str] = {}
@@ -157,6 +159,13 @@ class Stream:
     def remarks(self) -> tuple[str, ...]:
         """What was found that a user may not expect, a sentence each."""
         return self._layout.remarks
+
+    def require_told(self, told: Mapping[str, Any]) -> None:
+        """Raise if a table has no such label or weight as `told`: where nothing is learned, a model may name more."""
+        columns = self._layout.columns
+        for option in ("label", "weight"):
+            if columns is not None and told.get(option) is not None:
+                columns.header.find(told[option], option)
 
     def describe(self) -> str:
         """What was found, in a line for people."""

@@ -60,8 +60,10 @@ class Header(NamedTuple):
 
     def shown(self) -> str:
         """The names, for a message."""
-        names = ", ".join(repr(name) for name in self.names[:_SHOWN])
-        return names + (f" and {len(self.names) - _SHOWN:,} more" if len(self.names) > _SHOWN else "")
+        names = [repr(name) for name in self.names]
+        if len(names) > _SHOWN:  # the last is often the label
+            names[_SHOWN - 1 : -1] = [f"{len(names) - _SHOWN:,} more"]
+        return ", ".join(names)
 
     def ref(self, place: int) -> ColumnRef:
         """How an option names a column: by name if the file has names."""
@@ -86,6 +88,9 @@ class MissingColumnError(FileFormatError):
         import difflib
 
         names, name = self.header.names, self.name
+        parts = name.split(",")
+        if len(parts) > 1 and all(part in names for part in parts):
+            return f"It has {self.header.shown()}; give the option once for each of {', '.join(map(repr, parts))}"
         near = [each for each in names if each.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
         return f"It has {self.header.shown()}{f'; did you mean {near[0]!r}?' if near else ''}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rosenblatt import _engine
 from rosenblatt.errors import FileFormatError
@@ -42,12 +42,15 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
         columns, resolved = columns_of(found.header, found.kinds, options, labelled=labelled)
         resolved = replace(resolved, header=found.header.told, delimiter=found.delimiter)
         told = {found.header.find(ref, "categorical") for ref in options.categorical}
-        mixed = [place for place in columns.places(Kind.CATEGORY) if place in found.mixed and place not in told]
-        remarks = tuple(f"{source.name}: {found.mixed[place]}" for place in mixed)
+        odd = [place for place in columns.places(Kind.CATEGORY) if place in found.odd and place not in told]
+        remarks = tuple(f"{source.name}: {found.odd[place]}" for place in odd)
         return Layout(resolved, columns, found.offset, found.line, remarks)
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
-        return Layout(replace(options, label=_json_label(source, options, labelled), names=names), offset=start)
+        first = _first_object(source)
+        label = _json_label(source, first, options, labelled)
+        remarks = _unknown_keys(source, first, options)
+        return Layout(replace(options, label=label, names=names), offset=start, remarks=remarks)
     if options.format == "libsvm":
         require_pairs(source.head, source.name, source.path)
     return Layout(options, offset=start)
@@ -99,26 +102,48 @@ def parse_options(
     )
 
 
-def _json_label(source: Source, options: ReadingOptions, labelled: bool) -> str | None:
-    """The key of the label: told, or the first of the usual names that the first object has."""
-    if options.label is not None:
-        return str(options.label)
+def _first_object(source: Source) -> dict[str, Any] | None:
+    """The first line of JSON; None if it is no object: the engine says what is wrong with it, and where."""
     import json
 
     try:
         first = json.loads(first_lines(source.head)[0])
     except (IndexError, ValueError, RecursionError):
-        return None  # the engine says what is wrong with it, and where
-    keys: list[str] = list(first) if isinstance(first, dict) else []
-    usual = [key for key in keys if key.lower() in LABEL_NAMES]
+        return None
+    return first if isinstance(first, dict) else None
+
+
+def _json_label(source: Source, first: dict[str, Any] | None, options: ReadingOptions, labelled: bool) -> str | None:
+    """The key of the label: told, or the first of the usual names that the first object has."""
+    if first is None:
+        return None if options.label is None else str(options.label)
+    if options.label is not None and (not labelled or str(options.label) in first):
+        return str(options.label)
+    if options.label is not None:
+        what = f"no key is called {str(options.label)!r}. {_there_are(first)}. Correct label= (--label NAME)"
+        raise FileFormatError(f"{source.name}, line 1: {what}", source.path, 1)
+    usual = [key for key in first if key.lower() in LABEL_NAMES]
     if usual:
         return min(usual, key=lambda key: LABEL_NAMES.index(key.lower()))
-    if labelled and isinstance(first, dict):
-        raise FileFormatError(
-            f"{source.name}, line 1: no key is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}. "
-            f"There are {', '.join(repr(key) for key in keys[:20]) or 'none'}. "
-            "Say which one has the label: label= (--label NAME)",
-            source.path,
-            1,
-        )
-    return None
+    if not labelled:
+        return None
+    what = f"no key is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}. {_there_are(first)}"
+    raise FileFormatError(
+        f"{source.name}, line 1: {what}. Say which one has the label: label= (--label NAME)", source.path, 1
+    )
+
+
+def _there_are(first: dict[str, Any]) -> str:
+    return f"There are {', '.join(repr(key) for key in list(first)[:20]) or 'none'}"
+
+
+def _unknown_keys(source: Source, first: dict[str, Any] | None, options: ReadingOptions) -> tuple[str, ...]:
+    """What is told of keys that the first object has not: others may have them, but it may be an error of writing."""
+    features = (first or {}).get("features")
+    known = {*(first or {}), *(features if isinstance(features, dict) else ())}
+    told = [("weight", options.weight), *(("text", key) for key in options.text)]
+    return tuple(
+        f"{source.name}: the first object has no key {str(key)!r}, which {option}= (--{option}) names"
+        for option, key in told
+        if first is not None and key is not None and str(key) not in known
+    )

@@ -17,7 +17,7 @@ from rosenblatt.errors import CheckpointError, ModelFileError
 from rosenblatt.model_checks import REMEDY, Tensors
 from rosenblatt.model_file import canonical, digest, read_tensors, write_atomically
 
-_FORMAT = "checkpoint 1"
+_FORMAT = "checkpoint 2"
 _PROBE = 1 << 16  # bytes
 
 
@@ -88,9 +88,16 @@ class Checkpoint:
     def _require_same(self, before: dict[str, Any]) -> None:
         if before == self.started_with:
             return
-        differing = [name for name in self.started_with if before.get(name) != self.started_with[name]]
-        names = ", ".join(differing) or "the version"
+        differing = [_difference(name, before.get(name), now) for name, now in self.started_with.items()]
+        names = ", ".join(filter(None, differing)) or "the version"
         raise CheckpointError(
             f"{self.path} is of a run with other {names}. Give the same data and options to go on with that run, "
             "or delete the checkpoint to begin anew"
         )
+
+
+def _difference(name: str, before: Any, now: Any) -> str:
+    """What differs, nothing if nothing does; of options, which of them."""
+    if before == now or not (isinstance(before, dict) and isinstance(now, dict)):
+        return "" if before == now else name
+    return f"{name} ({', '.join(sorted(key for key in now if before.get(key) != now[key]))})"

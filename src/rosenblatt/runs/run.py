@@ -9,6 +9,7 @@ Where the order or the classes must be known beforehand, all rows go to the cach
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 READING = -1  # the number of the pass that only reads
 _TICK = 0.1  # seconds between two reports of progress
+_MANY_CLASSES = 100  # so many, and a row in four has one of its own: that is hardly a label
 _SETTLED = 1 << 12  # rows after which a stream of two classes is taken for one
 
 
@@ -88,6 +90,8 @@ class Run:
         self.watch: Watch | None = None
         self.votes: VotedRows | None = None
         self.whole = True  # False in the middle of a batch
+        self.began, self.seconds_before = time.monotonic(), 0.0  # the latter up to a checkpoint that it goes on from
+        self.resumed_at: dict[str, int] | None = None  # the pass and the row of that
         self.interrupts = Interrupts()
         self._shuffle: Shuffle | None = None
         self._lesson: Lesson | None = None  # of passes over the cache
@@ -95,6 +99,7 @@ class Run:
         self._progress = progress
         self._ticked = self._pass_began = time.monotonic()
         self._rows_before = self._mistakes_ahead = 0
+        self._doubted = False  # the label
 
     def go(self) -> None:
         """Learn until the passes are over or nothing is left to learn."""
@@ -106,8 +111,10 @@ class Run:
         self._lesson = None
         if self.votes is not None:
             self.votes.sort()
-        if self.watch is not None:
+        if self.watch is not None and self.learner is not None:
+            converged = self.learner.converged.copy()  # is said of the last pass, whichever weights are kept
             self.watch.restore()
+            self.learner.converged[:] = converged
 
     # The first time through the rows --------------------------------------------------------------------------------
 
@@ -124,6 +131,7 @@ class Run:
             first, n_classes, learned = self.done, self.source.n_classes(), batch
             if not self.counted:
                 self.tally.add(batch, n_classes)
+                self._doubt_label(n_classes)
                 learned = self._put_aside(batch, first, n_classes)
                 self.tally.learned += len(learned)
             if lesson is not None:
@@ -171,6 +179,18 @@ class Run:
                 return
             if len(batch):
                 yield batch
+
+    def _doubt_label(self, n_classes: int) -> None:
+        """Warn once, and early, if the label looks like something else: so many classes take memory and time."""
+        rows = self.tally.rows
+        if self._doubted or n_classes <= _MANY_CLASSES or 4 * n_classes < rows:
+            return
+        self._doubted = True
+        warnings.warn(
+            f"there are {n_classes:,} classes in the first {rows:,} rows: is the label another column? Name it with "
+            "label= (--label COLUMN)",
+            stacklevel=2,
+        )
 
     def _put_aside(self, batch: RowBatch, first: int, n_classes: int) -> RowBatch:
         """Hold rows out, drop those of weight 0, keep the rest for later passes; what is to be learned from."""
@@ -433,6 +453,10 @@ class Run:
             self.after_batch(rows)
         if self._progress is not None and time.monotonic() - self._ticked >= _TICK:
             self.tell()
+
+    def seconds(self) -> float:
+        """How long it has taken so far, with what came before a checkpoint."""
+        return self.seconds_before + time.monotonic() - self.began
 
     def tell(self) -> None:
         """Tell whoever asked where the run is."""

@@ -25,6 +25,7 @@ def state_of(run: Run) -> tuple[dict[str, Any], Tensors]:
     """Everything that the run has come to. Its caches are safely on disk when this returns."""
     state: dict[str, Any] = {name: getattr(run, name) for name in _PLAIN}
     state["tally"] = asdict(run.tally)
+    state["seconds"] = run.seconds()
     state["met"] = run.source.known()
     state["caches"] = [None if cache is None else cache.sync()._asdict() for cache in (run.cache, run.held)]
     arrays: Tensors = {}
@@ -68,6 +69,8 @@ def restore(run: Run, state: dict[str, Any], arrays: Tensors, paths: tuple[str |
     for name in _PLAIN:
         setattr(run, name, state[name])
     run.tally = Tally(**state["tally"])
+    run.seconds_before = state["seconds"]
+    run.resumed_at = {"pass": run.pass_ + 1, "row": run.done}
     run.source.restore(state["met"])
     for name in _ARRAYS:
         if name in state:

@@ -35,8 +35,19 @@ class Tally:
         self.rows += len(batch)
         self.weighted = self.weighted or batch.weights is not None
 
+    @property
+    def changes_if_mixed(self) -> float:
+        """How many changes a random order would have, on average."""
+        return self.rows - sum(count * count for count in self.counts) / max(1, self.rows)
+
     def sorted_by_label(self) -> bool:
         """Whether the classes come in long runs: far fewer changes than a random order would have."""
-        n = self.rows
-        expected = n - sum(count * count for count in self.counts) / max(1, n)
-        return n >= 100 and expected > 20 and self.changes < 0.05 * expected
+        return self._changes_at_most(0.05)
+
+    def in_runs(self) -> bool:
+        """Whether neighbours are often of one class, so that who has just learned from one knows the next."""
+        return self._changes_at_most(0.5)
+
+    def _changes_at_most(self, share: float) -> bool:
+        expected = self.changes_if_mixed
+        return self.rows >= 100 and expected > 20 and self.changes < share * expected
