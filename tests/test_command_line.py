@@ -352,7 +352,7 @@ def test_a_certificate_that_ran_out_of_time_asks_for_more(monkeypatch, tmp_path)
     certificate = object.__new__(Undecided)
     for why, words in (("the time limit was reached", "longer --time-limit"), ("rounding", "exact fractions decide")):
         object.__setattr__(certificate, "why", why)
-        assert words in certify._advice(certificate, ["data.svm"])[1]
+        assert words in certify._advice(certificate, ["data.svm"], wide=False)[1]
 
 
 def test_predictions_are_compressed_as_their_name_asks(monkeypatch, tmp_path):
@@ -380,7 +380,11 @@ def test_a_model_from_arrays_must_be_told_the_first_index_of_a_libsvm_file(argum
     [
         (FileNotFoundError(2, "No such file or directory", "x.svm"), "x.svm: No such file or directory"),
         (OSError(28, "No space left on device"), "No space left on device"),
-        (MemoryError(), "this needs more memory than there is; train and predict read files in constant memory"),
+        (
+            MemoryError(),
+            "this needs more memory than there is. train and predict read files in constant memory, but a model has a "
+            "weight for each class and each feature, up to the highest number: hash into fewer (--bits)",
+        ),
     ],
 )
 def test_what_the_machine_refuses_is_a_message_and_ends_with_1(monkeypatch, error, message):

@@ -196,7 +196,10 @@ def test_every_algorithm_has_a_page(algorithm):
         (["certify", "two.csv", "--report", "two.csv"], "--report two.csv is also an input"),
         (["certify", "two.csv", "--report", "a", "-o", "a"], "--report a is the name of another output, too"),
         (["train", "-", "-o", "m", "--report", "a"], "standard input is gone by then: name a file"),
-        (["train", "two.csv", "-o", "m", "--report", "m"], "--report m is the name of another output, too"),
+        (
+            ["train", "two.csv", "-o", "m", "--report", "m"],
+            "--report and -o are both to be written to m: name different files",
+        ),
     ],
 )
 def test_a_page_that_cannot_be_written_is_refused_before_any_work(arguments, message):

@@ -56,6 +56,30 @@ def in_memory_of_its_own(batch):
     return RowBatch(batch.codes.copy(), batch.n_features, dense=dense, sparse=sparse, weights=weights)
 
 
+def test_a_cache_that_another_run_uses_is_refused(tmp_path):
+    pytest.importorskip("fcntl", reason="Windows does not truncate a file in use")
+    path = str(tmp_path / "rows")
+    batch = batch_of(np.random.default_rng(0), 20, 3)
+    with closing(RowCache(path)) as first:
+        with pytest.raises(CheckpointError, match="another run is using it: wait for its end, or name another file"):
+            RowCache(path)
+        first.add(batch, 5)
+        first.finish({})
+        with closing(RowCache.reopen(path)[0]) as other:  # read by several at once
+            kept = [part for _, part in other.batches()]  # maps the file
+    with closing(RowCache(path)) as second:
+        assert second.rows == 0
+    assert len(kept) == 1
+
+
+def test_a_file_that_is_no_cache_is_not_written_over(tmp_path):
+    path = tmp_path / "notes"
+    path.write_text("precious")
+    with pytest.raises(CheckpointError, match="notes is not a cache of rows: name another file, or delete it"):
+        RowCache(str(path))
+    assert path.read_text() == "precious"
+
+
 def test_a_cache_that_was_emptied_begins_anew():
     rng = np.random.default_rng(0)
     first, second = (batch_of(rng, n, 4) for n in (9, 5))

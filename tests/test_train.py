@@ -381,6 +381,52 @@ def test_early_stopping_by_the_mistakes_of_the_passes():
     assert model.learner.weights.tolist() == again.learner.weights.tolist()
 
 
+def test_a_last_pass_without_a_mistake_has_converged_whichever_weights_are_kept():
+    X, _ = noisy(200, 30, 3)
+    y = np.sign(X @ np.arange(-15.0, 15.0))
+    how = {"hold_out": 0.3, "early_stopping": "hold-out", "patience": 50}
+    model = rb.train((X, y), passes=400, **how)
+    assert model.report["mistakes_per_pass"][-1] == 0
+    assert model.converged_ and not model.report["stopped_early"]
+
+
+def test_rows_held_out_must_be_some():
+    X, y = noisy(12, 2, 0)
+    with pytest.raises(InputError, match=r"none of the 12 rows is held out by hold_out=0.0001 .*with seed=0: hold a"):
+        rb.train((X, y), hold_out=0.0001)
+
+
+# ---- Labels and order ----
+def test_measured_labels_are_refused_as_in_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "rows.csv"
+    for n in (30, 3000):
+        table = np.column_stack([rng.normal(size=(n, 2)), np.round(rng.normal(size=n), 3)])
+        np.savetxt(path, table, delimiter=",", header="a,b,y", comments="")
+        with pytest.raises(
+            InputError, match=r"labels must be classes, and -?\d.* looks like a measurement in .*rows.csv"
+        ):
+            rb.train(path)
+        with pytest.raises(InputError, match="looks like a measurement"):
+            rb.certify(table[:, :2], table[:, 2])
+
+
+def test_nearly_as_many_classes_as_rows_are_doubted_at_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,name\n" + "".join(f"{k % 7},name {k}\n" for k in range(400)))
+    with pytest.warns(UserWarning, match=r"400 classes in the first 400 rows: is the label another column\?.*--label"):
+        rb.train(path, label="name", numeric="x")
+
+
+def test_rows_that_stand_in_runs_are_told_of():
+    X, y = noisy(600, 3, 1)
+    y = np.arange(600) // 4 % 2
+    report = rb.train((X, y)).report
+    assert (report["in_runs"], report["class_changes"], report["class_changes_if_mixed"]) == (True, 149, 300)
+    assert not rb.train((X, y), shuffle=True).report["in_runs"]
+    assert not rb.train((X, np.arange(600) % 2)).report["in_runs"]
+
+
 # ---- What is reported ----
 def test_a_run_that_separates_says_so_and_states_a_bound_that_holds():
     rng = np.random.default_rng(0)
@@ -431,7 +477,7 @@ def test_separates_is_that_of_fit(readout, tie):
 def test_rows_sorted_by_label_get_a_warning():
     X, y = noisy(300, 3, 1)
     places = np.argsort(y)
-    with pytest.warns(UserWarning, match=r"sorted by label: the class changes only 1 times .* shuffle=True"):
+    with pytest.warns(UserWarning, match=r"sorted by label: the class changes only 1 time in .* shuffle=True"):
         rb.train((X[places], y[places]))
     assert rb.train((X[places], y[places]), shuffle=True).report["sorted_by_label"]
     assert not rb.train((X, y)).report["sorted_by_label"]

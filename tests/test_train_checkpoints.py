@@ -7,12 +7,13 @@ import threading
 
 import numpy as np
 import pytest
+from standard_input import from_pipe
 from strategies import noisy
 from streams_of_rows import cut, svm_text
 
 import rosenblatt as rb
 from rosenblatt import model_file
-from rosenblatt.errors import CheckpointError
+from rosenblatt.errors import CheckpointError, InputError
 from rosenblatt.reading.streams import open_stream
 from rosenblatt.runs import checkpoints
 
@@ -129,6 +130,40 @@ def test_batches_in_memory(tmp_path, monkeypatch, options):
         assert bytes_of(rb.train(iter(batches), checkpoint=checkpoint, every=35, **options), tmp_path) == want
 
 
+def test_standard_input_cannot_be_gone_on_with(tmp_path):
+    refused = pytest.raises(InputError, match=r"standard input or a pipe cannot go on .* \(--checkpoint\) out")
+    with from_pipe(b"1 1:1\n-1 1:-1\n"), refused:
+        rb.train("-", checkpoint=tmp_path / "checkpoint")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_went_on_says_so(tmp_path, monkeypatch):
+    path, checkpoint = stopped(tmp_path, monkeypatch, number=2)
+    model = rb.train(open_stream(path, chunk=1000), checkpoint=checkpoint, every=30)
+    assert model.report["resumed_at"]["pass"] == 1 and 0 < model.report["resumed_at"]["row"] < 200
+    assert rb.train(path).report["resumed_at"] is None
+
+
+@pytest.mark.parametrize("beside", ["checkpoint.cache", "checkpoint.cache.held-out", "checkpoint.tmp"])
+def test_what_stands_beside_a_checkpoint_and_is_none_of_its_files_stays(tmp_path, beside):
+    path, mine = tmp_path / "rows.svm", tmp_path / beside
+    path.write_text(svm_text(*noisy(50, 3, 3)))
+    mine.write_text("precious notes")
+    with pytest.raises(CheckpointError, match=r"is not a cache of rows|is another file"):
+        rb.train(path, checkpoint=tmp_path / "checkpoint", passes=2, hold_out=0.2)
+    assert mine.read_text() == "precious notes"
+
+
+def test_a_file_that_changed_in_the_middle_is_another_file(tmp_path, monkeypatch):
+    path, checkpoint = stopped(tmp_path, monkeypatch, passes=2)
+    text = path.read_text()
+    at = text.index("\n", len(text) // 2)
+    path.write_text(text[:at] + text[at:].replace("1", "2", 1))
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(CheckpointError, match="other data"):
+        rb.train(path, checkpoint=checkpoint, passes=2)
+
+
 def stopped(tmp_path, monkeypatch, rows=None, number=3, **options):
     """A checkpoint of a run that was killed."""
     X, y = noisy(200, 4, 3)
@@ -167,7 +202,7 @@ def test_other_data_are_refused(tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match="other data"):
         rb.train([([[1.0]], [0])], checkpoint=checkpoint, passes=2)
     path.write_text(text)
-    with pytest.raises(CheckpointError, match="other reading options"):
+    with pytest.raises(CheckpointError, match="reading options"):
         rb.train(path, checkpoint=checkpoint, passes=2, index_base=0)
 
 

@@ -43,12 +43,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _classes(self, y: NDArray[Any], weights: FloatArray | None = None) -> tuple[NDArray[Any], inputs.Codes]:
         classes, codes = inputs.encode(y)
-        if classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
-            raise InputError(
-                f"Unknown label type: continuous. {type(self).__name__} is a classifier: y must hold classes, "
-                f"and {classes[classes != np.floor(classes)][0]} looks like a measurement. Cast y to int or str "
-                "if these are classes."
-            )
+        inputs.require_classes(classes, f"Unknown label type: continuous. {type(self).__name__} is a classifier: ")
         self._require_two(classes if weights is None else classes[np.unique(codes[weights > 0])])
         return classes, codes
 

@@ -73,7 +73,9 @@ class Commands(click.Group):
                 raise click.ClickException(str(error)) from error
             except MemoryError as error:
                 raise click.ClickException(
-                    "this needs more memory than there is; train and predict read files in constant memory"
+                    "this needs more memory than there is. train and predict read files in constant memory, but a "
+                    "model has a weight for each class and each feature, up to the highest number: hash into fewer "
+                    "(--bits)"
                 ) from error
             except BrokenPipeError:
                 raise  # whoever read the output has seen enough: click ends quietly

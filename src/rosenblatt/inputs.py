@@ -329,6 +329,22 @@ def _require_few(classes: NDArray[Any]) -> None:
         raise InputError(f"y has {len(classes)} classes; at most {MAX_CLASSES} are supported")
 
 
+def measurement(classes: NDArray[Any]) -> Any:
+    """The first of these labels that is no class but looks like a measurement, None if none does."""
+    if classes.dtype.kind != "f" or not (odd := classes != np.floor(classes)).any():
+        return None
+    return classes[np.argmax(odd)]
+
+
+def require_classes(classes: NDArray[Any], what: str = "") -> None:
+    """Raise if labels are measurements; `what` begins the message."""
+    if (number := measurement(classes)) is not None:
+        raise InputError(
+            f"{what}y must hold classes, and {number} looks like a measurement. "
+            "Cast y to int or str if these are classes."
+        )
+
+
 def encode_known(y: NDArray[Any], classes: NDArray[Any]) -> Codes:
     """The class number of each label, all of which must be in `classes` (sorted)."""
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)

@@ -115,6 +115,8 @@ def certify(
     inputs.check_parameters("certify", given | {"multi_class": multi_class, "n_jobs": n_jobs}, _LIMITS)
     rows = row_forms.in_order(canonical.exact_rows(X))
     classes, codes = inputs.encode(inputs.labels(y, len(rows)))
+    if len(classes) > 2:
+        inputs.require_classes(classes)
     names = classes.tolist()
     if len(names) == 1:
         raise InputError(_one_class(names[0], bool(fit_intercept)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, counted
 from rosenblatt.learner import Learner, Readout
 from rosenblatt.reading import head_start
 from rosenblatt.runs.files import RunFiles
@@ -242,8 +242,8 @@ def _warn_if_sorted(run: Run) -> None:
     tally = run.tally
     if tally.sorted_by_label() and not run.options.shuffle:
         warnings.warn(
-            f"the rows are sorted by label: the class changes only {tally.changes:,} times in {tally.rows:,} rows, and "
-            "a model learned in that order may know little but the last class. Use shuffle=True (--shuffle)",
+            f"the rows are sorted by label: the class changes only {counted(tally.changes, 'time')} in {tally.rows:,} "
+            "rows, and a model learned in that order may know little but the last class. Use shuffle=True (--shuffle)",
             stacklevel=3,
         )
 

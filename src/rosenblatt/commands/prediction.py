@@ -70,10 +70,18 @@ def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
                 f"{file} is {name} by its name, but the model was learned from {known.format}: give it such a file, "
                 f"or say --format {known.format} if this is one"
             )
-        known = dataclasses.replace(known, format=name, delimiter=None)  # columns are known by their names
+        known = _of_format(known, str(name))
     if reading.get("format") in TABLES and known.is_table and reading["format"] != known.format:
-        known = dataclasses.replace(known, delimiter=None)
+        known = _of_format(known, reading["format"])
     return dataclasses.replace(known, **reading)
+
+
+def _of_format(known: Any, name: str) -> Any:
+    """The same columns in a table of another format: they are known by their names."""
+    lines = (
+        {"header": known.header, "quotes": known.quotes} if name in ("csv", "tsv") else {"header": None, "quotes": True}
+    )
+    return dataclasses.replace(known, format=name, delimiter=None, **lines)
 
 
 def require_index_base(stream: Any) -> None:

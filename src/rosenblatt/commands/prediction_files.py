@@ -43,15 +43,23 @@ class PredictionFile:
         """Write a batch: labels of shape (n,), scores of shape (n,) or (n, classes)."""
         columns = []
         if self._labels:
-            columns.append(labels if self._numbers else [str(label) for label in labels.tolist()])
+            columns.append(labels if self._numbers else [self._cell(str(label)) for label in labels.tolist()])
         if self._scores:
             columns += [scores] if scores.ndim == 1 else list(scores.T)
         if self._table is not None:
             self._table.write(columns)
             return
-        # Text has no quotes: a label is a line as it is. Numbers are in the shortest form that gives them back.
+        # Numbers are in the shortest form that gives them back.
         cells = [column if isinstance(column, list) else map(repr, column.tolist()) for column in columns]
         self._file.write("".join("\t".join(row) + "\n" for row in zip(*cells, strict=True)).encode())
+
+    def _cell(self, label: str) -> str:
+        """Text has no quotes: a label stands there as it is, unless it would not be one cell of one line."""
+        if self._table is not None or not any(sign in label for sign in "\n\r\t"):
+            return label
+        import json
+
+        return json.dumps(label, ensure_ascii=False)
 
     def close(self) -> None:
         """Write what is still to be written."""

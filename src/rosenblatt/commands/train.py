@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -146,13 +147,13 @@ def train(
         raise click.UsageError("--from goes on with the algorithm of the model: leave --algorithm out")
     given = {key: value for key, value in given.items() if not (value is None or value is False or value == ())}
     _require_its_own(name, given)
-    for option in ("path", "checkpoint", "cache"):
-        file = path if option == "path" else given.get(option)
-        output_files.require_writable(file, data, "-o" if option == "path" else f"--{option}", device=False)
-    if len({path, given.get("checkpoint"), given.get("cache")} - {None}) < 1 + ("checkpoint" in given) + (
-        "cache" in given
-    ):
-        raise click.UsageError("-o, --checkpoint and --cache must be different files")
+    written = _files_of(path, report, given)
+    for file, option in written:
+        output_files.require_writable(file, data, option, device=option == "--report")
+    for number, (file, option) in enumerate(written):
+        for other, also in written[:number]:
+            if os.path.realpath(file) == os.path.realpath(other):
+                raise click.UsageError(f"{option} and {also} are both to be written to {file}: name different files")
     if report is not None:
         pages.require_writable(report, data, path, given.get("checkpoint"), given.get("cache"), read_again=True)
     facts = _learn(name, given)(name, data, path, given, reading, quiet=quiet)
@@ -169,6 +170,22 @@ def train(
     elif facts["rejected_lines"]:
         kept = ", ".join(facts["rejected_files"])
         output.warn(f"{counted(facts['rejected_lines'], 'bad line')} left out, and kept in {kept}")
+
+
+def _files_of(path: str, report: str | None, given: dict[str, Any]) -> list[tuple[str, str]]:
+    """All files that may be written, with the option that says so; some come beside those that are named."""
+    checkpoint, cache = given.get("checkpoint"), given.get("cache")
+    rows = cache or (f"{checkpoint}.cache" if checkpoint else None)
+    beside = "the rows beside --checkpoint"
+    named = [
+        (path, "-o"),
+        (report, "--report"),
+        (checkpoint, "--checkpoint"),
+        (f"{checkpoint}.tmp" if checkpoint else None, "what comes beside --checkpoint"),
+        (rows, "--cache" if cache else beside),
+        (f"{rows}.held-out" if rows else None, "the rows held out beside --cache" if cache else beside),
+    ]
+    return [(file, option) for file, option in named if file is not None]
 
 
 def _learn(name: str, given: dict[str, Any]) -> Any:
@@ -212,6 +229,8 @@ def _require_its_own(name: str, given: dict[str, Any]) -> None:
         raise click.UsageError("--seed needs --shuffle or --hold-out, which it decides")
     if given.get("early_stopping") == "hold-out" and "hold_out" not in given:
         raise click.UsageError("--early-stopping hold-out needs --hold-out SHARE, such as --hold-out 0.1")
+    if "early_stopping" in given and "passes" not in given:
+        raise click.UsageError("--early-stopping needs --passes N: one pass is made unless more are allowed")
     weights = given.get("class_weight", ())
     if "balanced" in weights and len(weights) > 1:
         raise click.UsageError("--class-weight is either balanced, or LABEL=WEIGHT (repeated)")

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import click
+
 from rosenblatt.commands import output
 from rosenblatt.commands.loading import numpy_without_threads
 from rosenblatt.commands.progress_bar import ProgressBar
@@ -75,7 +77,10 @@ def class_weight(given: Sequence[Any]) -> Any:
     """The word balanced, or a weight for each label."""
     if "balanced" in given:
         return "balanced"
-    return dict(zip(_labels([key for key, _ in given]), [weight for _, weight in given], strict=True))
+    labels = _labels([key for key, _ in given])
+    if len(labels) < len(given):
+        raise click.UsageError("--class-weight names a class twice: give each class one weight")
+    return dict(zip(labels, [weight for _, weight in given], strict=True))
 
 
 def _labels(texts: Sequence[str]) -> list[Any]:

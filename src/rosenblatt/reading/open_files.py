@@ -56,6 +56,8 @@ class OpenFile:
     def fault_error(self, fault: _engine.Fault) -> FileFormatError:
         """The error that a bad line ends with."""
         remedy = _remedy(fault[4]) + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
+        if fault[4].startswith("lines of at most"):  # where the next one begins, nobody knows
+            remedy = "Break the line up; of CSV, look for a quote that is never closed"
         return FileFormatError(f"{self.words(fault)}. {remedy}", self.source.path, fault[0], fault[1])
 
     def bytes_read(self) -> int:

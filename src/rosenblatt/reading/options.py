@@ -38,6 +38,16 @@ _LIMITS = {
 }
 _LISTS = ("numeric", "categorical", "text", "ignore")
 _TABLES = ("csv", "tsv", "parquet", "arrow")
+_OF_CSV = ("header", "delimiter", "quotes")
+_WITHOUT_EFFECT = {  # of those that a format cannot use, the ones that are not set for all formats at once
+    "libsvm": (*_OF_CSV, "bits", "missing"),
+    "vw": (*_OF_CSV, "index_base", "missing"),
+    "json": (*_OF_CSV, "index_base"),
+    "csv": ("index_base",),
+    "tsv": ("index_base",),
+    "parquet": (*_OF_CSV, "index_base"),
+    "arrow": (*_OF_CSV, "index_base"),
+}
 
 
 @dataclass(frozen=True)
@@ -161,6 +171,10 @@ class ReadingOptions:
             if told:
                 value = getattr(self, told[0])
                 raise InputError(f"JSON values have their types: {told[0]}={value!r} means nothing here, leave it out")
+        for name in _WITHOUT_EFFECT.get(self.format or "", ()):
+            if getattr(self, name) != getattr(ReadingOptions, name):
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{name}= ({option}) means nothing for {self.format} files: leave it out")
         if self.interactions and self.format == "libsvm":
             raise InputError("interactions are made of features with names: libsvm files have none")
 

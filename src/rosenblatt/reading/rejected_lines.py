@@ -29,6 +29,17 @@ class RejectedLines:
         """Say of which file."""
         self.path = rejected_path(path)
 
+    def probe(self) -> None:
+        """Find out before a long run whether bad lines can be kept."""
+        there = os.path.exists(self.path)
+        try:
+            with open(self.path, "ab"):
+                pass
+        except OSError as error:
+            raise self._cannot(error) from None
+        if not there:
+            os.unlink(self.path)
+
     def begin(self, line: int = 0) -> int:
         """Forget what was rejected behind a line; how many were rejected before."""
         try:

@@ -30,7 +30,9 @@ _FOREIGN = {b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b
 _FEW = 6  # bytes that tell a compression
 _ENDS = 1 << 16  # bytes of each end of a file that tell it from others
 _SKIP = 1 << 20  # bytes read over at a time
-_PACKED = 1 << 12  # bytes unpacked at once by zstandard, which sets no limit to what they become
+_PACKED = (
+    1 << 9
+)  # bytes unpacked at once by zstandard, which sets no limit to what they become: up to 32,000 times as many
 _POLL = 100  # milliseconds between two looks at whether anybody still waits for standard input
 
 
@@ -293,10 +295,11 @@ class _Frames:
     def __init__(self, decompressor: Any, packed: io.BufferedReader) -> None:
         self.decompressor, self.packed = decompressor, packed
         self.frame: Any = None
-        self.pending = b""
+        self.unpacked, self.place = b"", 0  # what was unpacked, and how much of it was read
 
     def read(self, count: int) -> bytes:
-        while not self.pending:
+        while self.place == len(self.unpacked):
+            parts: list[bytes] = []
             data = self.packed.read(_PACKED)
             if not data and self.frame is not None:
                 raise EOFError
@@ -304,16 +307,18 @@ class _Frames:
                 return b""
             while data:
                 self.frame = self.frame or self.decompressor.decompressobj()
-                self.pending += self.frame.decompress(data)
+                parts.append(self.frame.decompress(data))
                 data = self.frame.unused_data if self.frame.eof else b""
                 if self.frame.eof:
                     self.frame = None
-        got, self.pending = self.pending[:count], self.pending[count:]
+            self.unpacked, self.place = b"".join(parts), 0
+        got = self.unpacked[self.place : self.place + count]
+        self.place += len(got)
         return got
 
 
 def fingerprint(files: Iterable[str]) -> str:
-    """What tells these files from others: their names, their sizes, and the bytes at both ends of each."""
+    """What tells these files from others: name, size and time of change of each, and the bytes at both ends."""
     import hashlib
 
     total = hashlib.blake2b(digest_size=16)
@@ -322,8 +327,9 @@ def fingerprint(files: Iterable[str]) -> str:
         if file == STANDARD_INPUT:
             continue
         with suppress(OSError), open(file, "rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
-            total.update(f"{size}\0".encode() + opened.read(_ENDS))
+            status = os.fstat(opened.fileno())
+            size = status.st_size
+            total.update(f"{size}\0{status.st_mtime_ns}\0".encode() + opened.read(_ENDS))
             opened.seek(max(0, size - _ENDS))
             total.update(opened.read(_ENDS))
     return total.hexdigest()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,6 +114,9 @@ class Stream:
         self._codes: list[int] = []  # class of each label token of the reader
         self._lookup: NDArray[np.int32] | None = None
         require_one_format(self.files, options)
+        if options.bad_lines == "skip":
+            for file in self.files:
+                RejectedLines(file).probe()
         source, self._layout = self._open(0, options)
         self.rewindable = source.rewindable and all(_is_regular(file) for file in self.files[1:])
         self.options = replace(self._layout.options, compression=None)
@@ -202,8 +206,9 @@ class Stream:
             return
         if options.bad_lines == "skip" or options.keeps_names or len(self.classes) or not self._labelled:
             return
-        head_start.begin(part.reader, settings, self.width or 0)
-        self._ahead = dict(settings)
+        with suppress(RuntimeError):  # the system gives no thread for it
+            head_start.begin(part.reader, settings, self.width or 0)
+            self._ahead = dict(settings)
 
     def learned_ahead(
         self,

@@ -19,6 +19,7 @@ from rosenblatt.model_file import canonical, digest, read_tensors, write_atomica
 
 _FORMAT = "checkpoint 2"
 _PROBE = 1 << 16  # bytes
+_LOOK = 1 << 12
 
 
 class Checkpoint:
@@ -30,6 +31,8 @@ class Checkpoint:
 
     def probe(self) -> None:
         """Find out before a long run whether the file can be written."""
+        if os.path.exists(self._temporary) and not self._is_left_over():
+            raise self._unusable(f"{self._temporary}, which it is written to first, is another file")
         self.save({"probe": True}, {"room": np.zeros(_PROBE, np.uint8)})
         os.unlink(self.path)
 
@@ -76,9 +79,19 @@ class Checkpoint:
 
     def remove(self) -> None:
         """The run is over."""
-        for path in (self.path, self._temporary):  # the latter is left by a process that was killed
-            if os.path.exists(path):
-                os.unlink(path)
+        if self.exists():
+            os.unlink(self.path)
+        if self._is_left_over():
+            os.unlink(self._temporary)
+
+    def _is_left_over(self) -> bool:
+        """Whether a process that was killed has left the beginning of a checkpoint."""
+        try:
+            with open(self._temporary, "rb") as file:
+                first = file.read(_LOOK)
+        except OSError:
+            return False
+        return not first or b'"rosenblatt"' in first
 
     def _unusable(self, why: str) -> CheckpointError:
         return CheckpointError(

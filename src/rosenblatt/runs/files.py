@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import rosenblatt
+from rosenblatt.errors import InputError
 from rosenblatt.runs.row_sources import CachedSource, FileSource, MemorySource
 from rosenblatt.runs.run import Run
 from rosenblatt.runs.tally import Tally
@@ -38,6 +39,12 @@ class RunFiles:
     def _kept_at(self, path: str) -> Checkpoint:
         from rosenblatt.runs.checkpoints import Checkpoint
 
+        source = self.run.source
+        if isinstance(source, FileSource) and source.fingerprint() is None:
+            raise InputError(
+                "a run on standard input or a pipe cannot go on where it was killed, because its rows cannot be read "
+                "again: save them to a file first, or leave checkpoint= (--checkpoint) out"
+            )
         return Checkpoint(path, self._started_with())
 
     def _started_with(self) -> dict[str, Any]:
@@ -136,12 +143,12 @@ class RunFiles:
 
     def close(self) -> None:
         """Let go of the files, and remove those that nobody needs."""
-        for cache in (self.run.cache, self.run.held):
-            if cache is not None:
-                cache.close()
         if self._finished and self.checkpoint is not None:
             self.checkpoint.remove()
         needless = self.named is None and (self._finished or self.checkpoint is None or not self.checkpoint.exists())
-        for path in (self.cache_path, self.held_path):
-            if needless and path is not None and os.path.exists(path):
-                os.unlink(path)
+        for cache in (self.run.cache, self.run.held):
+            if cache is None:
+                continue
+            cache.close()
+            if needless and cache.path is not None:
+                os.unlink(cache.path)

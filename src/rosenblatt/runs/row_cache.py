@@ -10,11 +10,12 @@ import itertools
 import json
 import mmap
 import os
+import stat
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
@@ -25,11 +26,13 @@ from rosenblatt.runs.ahead import Ahead
 from rosenblatt.runs.row_batches import RowBatch
 from rosenblatt.runs.row_blocks import HEADER_SIZE, Block, Bytes, Room
 
+_NAME = b"rosenblatt rows"
 _BEGIN = b"rosenblatt rows, version 2\n".ljust(64, b"\0")
 _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
 _BLOCK = 3 << 20  # bytes, unpacked, after which a block is written: small ones cost calls when written, mapped and read
 _A_NUMBER = 12  # bytes, with its column
 _AT_ONCE = 1 << 16  # bytes that are written by one call; for megabytes a system may have to find memory first
+_FEW = 4  # a stretch that is so many times smaller than a block needs but some of its pages
 _WINDOW = 1 << 22  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
 _POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
 _IN_MEMORY = 8 << 20  # bytes of packed rows that a temporary cache keeps there: a file costs more than packing them
@@ -73,8 +76,7 @@ class RowCache:
             if path is None:
                 self._file: Any = tempfile.TemporaryFile("w+b", 0, prefix="rosenblatt-", suffix=".rows", dir=folder)  # noqa: SIM115 - closed by close()
             else:
-                how = "w+b" if mark is None else "rb" if complete else "r+b"
-                self._file = open(path, how, 0)  # noqa: SIM115
+                self._file = _opened(path, anew=mark is None, complete=complete)
         except OSError as error:
             if mark is not None:
                 why = f"{path}, with the rows of the checkpoint, is gone: {error.strerror}"
@@ -106,7 +108,7 @@ class RowCache:
             size = os.path.getsize(path)
             with open(path, "rb") as file:
                 if file.read(len(_BEGIN)) != _BEGIN:
-                    raise CheckpointError(f"{path} is not a cache of rows: name another file, or delete it")
+                    raise _foreign(path)
                 file.seek(max(0, size - _TAIL))
                 tail = file.read()
                 if len(tail) < _TAIL or not tail.endswith(_END):
@@ -225,9 +227,13 @@ class RowCache:
         with self._writing() as write:
             write(text + len(text).to_bytes(8, "little") + xxh3_128_digest(text) + _END)
         os.fsync(self._file.fileno())
+        if self.path is not None:
+            _lock(self._file, self.path, "shared")  # others may read it from now on
 
     def close(self) -> None:
         """Close the file."""
+        if self.path is not None and not self._file.closed:
+            _lock(self._file, self.path, None)  # what is still mapped, as by frames of an error, would keep the lock
         self._file.close()
 
     # Reading --------------------------------------------------------------------------------------------------------
@@ -255,7 +261,7 @@ class RowCache:
         """Of the widest row."""
         return max((block.n_features for block in self._blocks), default=0)
 
-    def _parts(self, first: int, end: int, rooms: Callable[[], Room]) -> Iterator[RowBatch]:
+    def _parts(self, first: int, end: int, rooms: Callable[[], Room], *, all_pages: bool) -> Iterator[RowBatch]:
         """The rows from `first` up to `end`, block after block; no more than a window of them is mapped at a time."""
         k = self._block_of(first)
         while k < len(self._blocks) and self._firsts[k] < end:
@@ -270,7 +276,7 @@ class RowCache:
                 and self._blocks[stop].offset - self._blocks[k].offset < _WINDOW
             ):
                 stop += 1
-            content, begin = self._window(k, stop)
+            content, begin = self._window(k, stop, all_pages=all_pages)
             for number in range(k, stop):
                 block, skip = self._blocks[number], self._blocks[number].offset - begin
                 if number not in self._checked:
@@ -285,18 +291,18 @@ class RowCache:
         block, here = self._blocks[number], self._firsts[number]
         return block.batch(arrays, max(0, first - here), min(block.rows, end - here), room)
 
-    def _window(self, k: int, stop: int) -> tuple[mmap.mmap, int]:
+    def _window(self, k: int, stop: int, *, all_pages: bool) -> tuple[mmap.mmap, int]:
         """Consecutive blocks, mapped into memory as one, and where in the file that begins."""
         last = self._blocks[stop - 1]
         begin = self._blocks[k].offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
         try:
-            return self._map(begin, last.offset + last.size - begin), begin
+            return self._map(begin, last.offset + last.size - begin, all_pages=all_pages), begin
         except (OSError, ValueError):
             raise _damaged(self.path) from None
 
-    def _map(self, offset: int, size: int) -> mmap.mmap:
+    def _map(self, offset: int, size: int, *, all_pages: bool) -> mmap.mmap:
         file = self._file.fileno()
-        if not _POPULATED:
+        if not (all_pages and _POPULATED):
             return mmap.mmap(file, size, access=mmap.ACCESS_READ, offset=offset)
         return mmap.mmap(file, size, flags=mmap.MAP_SHARED | _POPULATED, prot=mmap.PROT_READ, offset=offset)
 
@@ -308,17 +314,59 @@ class RowCache:
         """The blocks from a row on, each with the number of its first row; the next one takes its memory."""
         self.flush()
         rooms = itertools.cycle([Room() for _ in range(3)])  # of the batch in use, the one that waits, the next one
-        with closing(Ahead(self._parts(start, self.rows, lambda: next(rooms)))) as batches:
+        with closing(Ahead(self._parts(start, self.rows, lambda: next(rooms), all_pages=True))) as batches:
             for batch in batches:
                 yield start, batch
                 start += len(batch)
 
     def stretch(self, first: int, end: int) -> Iterator[RowBatch]:
         """The rows from `first` up to `end`, as parts of their blocks, each in memory of its own."""
-        return self._parts(first, end, Room)
+        few = (end - first) * _FEW < self.rows // max(1, len(self._blocks))
+        return self._parts(first, end, Room, all_pages=not few)
 
     def _block_of(self, row: int) -> int:
         return max(0, bisect_right(self._firsts, row) - 1)
+
+
+def _opened(path: str, *, anew: bool, complete: bool) -> Any:
+    """The file of a cache, which no other run may write to meanwhile, and which must be one if it is there."""
+    if complete:
+        file = open(path, "rb", 0)  # noqa: SIM115
+    else:
+        flags = os.O_RDWR | (os.O_CREAT if anew else 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        file = open(os.open(path, flags, 0o666), "r+b", 0)  # noqa: SIM115
+    try:
+        _lock(file, path, "shared" if complete else "alone")
+        if anew and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            first = file.read(len(_BEGIN))
+            if first and not first.startswith(_NAME):
+                raise _foreign(path)
+            file.seek(0)
+            file.truncate()
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _lock(file: Any, path: str, how: Literal["alone", "shared"] | None) -> None:
+    """Keep other runs from truncating a file that this one has mapped: that ends a process, not with an error."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where a file in use cannot be truncated
+        return
+    try:
+        kind = {"alone": fcntl.LOCK_EX, "shared": fcntl.LOCK_SH, None: fcntl.LOCK_UN}[how]
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        why = "another run is using it: wait for its end, or name another file"
+        raise CheckpointError(f"{path} cannot be used as a cache of rows now, because {why}") from None
+    except OSError:
+        return  # a file system that knows no locks
+
+
+def _foreign(path: str) -> CheckpointError:
+    return CheckpointError(f"{path} is not a cache of rows: name another file, or delete it")
 
 
 def _damaged(path: str | None) -> CheckpointError:

@@ -199,11 +199,7 @@ class MemorySource:
                 f"its labels are of another kind than those before: {classes[0]!r} and {self._labels[0][0]!r}. "
                 "Use labels of one type"
             )
-        if classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
-            raise InputError(
-                f"y must hold classes, and {classes[classes != np.floor(classes)][0]} looks like a measurement. "
-                "Cast y to int or str if these are classes"
-            )
+        inputs.require_classes(classes)
         names = classes.tolist()
         if any(name not in self._numbers for name in names):
             _, first = np.unique(codes, return_index=True)

@@ -186,11 +186,17 @@ class Run:
         if self._doubted or n_classes <= _MANY_CLASSES or 4 * n_classes < rows:
             return
         self._doubted = True
+        self._require_classes(self.source.labels())
         warnings.warn(
             f"there are {n_classes:,} classes in the first {rows:,} rows: is the label another column? Name it with "
             "label= (--label COLUMN)",
             stacklevel=2,
         )
+
+    def _require_classes(self, labels: NDArray[Any]) -> None:
+        if (number := inputs.measurement(labels)) is not None:
+            what = f"labels must be classes, and {number} looks like a measurement{self.source.place()}"
+            raise InputError(f"{what}. Is the label another column? label= (--label COLUMN)")
 
     def _put_aside(self, batch: RowBatch, first: int, n_classes: int) -> RowBatch:
         """Hold rows out, drop those of weight 0, keep the rest for later passes; what is to be learned from."""
@@ -311,6 +317,11 @@ class Run:
         order = self._order_of_classes()
         if not self.tally.learned:
             raise InputError("there are no rows to learn from: all are held out or have weight 0")
+        if self.held is not None and not self.held.mark().rows:
+            raise InputError(
+                f"none of the {self.tally.rows:,} rows is held out by hold_out={self.options.hold_out} (--hold-out) "
+                f"with seed={self.options.seed}: hold a larger share out"
+            )
         self.class_weight = self._weights_of_classes()
         self.done = 0
         assert self.labels is not None
@@ -348,6 +359,7 @@ class Run:
             self._rank_told(self.source.n_classes())
             return np.arange(len(self.labels))
         labels = self.source.labels()
+        self._require_classes(labels)
         order = np.argsort(labels, kind="stable")
         self.labels = labels[order]
         self.ranks = np.empty(len(order), np.int16)

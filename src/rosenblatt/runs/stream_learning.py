@@ -26,6 +26,7 @@ NEVER = np.iinfo(np.int64).max
 _WIDE = ("weights", "late_weights")
 _OF_VECTORS = ("intercepts", "late_intercepts")
 _OF_PROBLEMS = ("visits", "updates", "converged")
+_MOST_ROOM = 1 << 27  # numbers that are asked for before they are needed
 _FIRST_ROOM = 32  # vectors, where a third class has appeared: to move them is dear, and untouched memory is free
 
 
@@ -83,7 +84,8 @@ class GrowingLearner(Learner):
     def _make_room(self, n_vectors: int) -> None:
         rows, columns = self._rooms["weights"].shape
         if n_vectors > rows or self.n_features > columns:
-            rows = rows if n_vectors <= rows else max(n_vectors, 2 * rows, _FIRST_ROOM)
+            first_room = min(_FIRST_ROOM, _MOST_ROOM // max(self.n_features, columns))
+            rows = rows if n_vectors <= rows else max(n_vectors, min(2 * rows, first_room), first_room)
             columns = columns if self.n_features <= columns else -(-max(self.n_features, columns * 3 // 2) // 8) * 8
             for name, room in self._rooms.items():
                 used = getattr(self, name)  # what is beyond is zeros, and costs nothing before it is touched
