@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import rosenblatt
+import rosenblatt as rb
 from rosenblatt import command_line, demo
 from rosenblatt.commands import reading
 from rosenblatt.errors import InputError
@@ -403,3 +404,25 @@ def test_a_warning_of_the_library_is_a_line_without_the_place_in_its_source(monk
 
     monkeypatch.setattr(demo, "measure", warns)
     assert run("demo").stderr == "Warning: mind the gap\nError: enough\n"
+
+
+def test_going_on_keeps_the_names_of_the_features(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("size,weight,kind\n1,2,a\n-1,0,b\n")
+    assert run("train", "data.csv", "--label", "kind", "-o", "model").exit_code == 0
+    assert run("train", "data.csv", "--from", "model", "-o", "again").exit_code == 0
+    assert rb.load_trained("again").feature_names == ["size", "weight"]
+
+
+def test_a_prediction_is_one_line_whatever_the_label(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text('x,kind\n1,"up\nand up"\n-1,down\n')
+    assert run("train", "data.csv", "--label", "kind", "-o", "model", "--passes", "9").exit_code == 0
+    assert run("predict", "model", "data.csv", "-q").stdout == '"up\\nand up"\ndown\n'
+
+
+def test_the_last_column_is_always_listed(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    names = [f"f{k}" for k in range(54)]
+    Path("data.csv").write_text(",".join([*names, "Cover_Type"]) + "\n" + "1," * 54 + "a\n")
+    assert "'f18', 35 more, 'Cover_Type'" in run("train", "data.csv", "--label", "cover", "-o", "model").stderr

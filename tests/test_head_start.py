@@ -254,3 +254,17 @@ def test_a_reader_learns_once_and_as_it_can(tmp_path):
         assert learned["counts"] == (1, 1) and learned["whole"] and reader.next() is None
         assert learned["late_weights"] is None and learned["weights"][:2].tolist() == [0.0, -2.0]
         reader.close()
+
+
+def test_without_a_thread_for_it_the_rows_are_learned_from_as_they_come(tmp_path, monkeypatch):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1 2:0.5\n-1 1:-1\n1 2:2\n" * 20)
+    want = rb.train(path, passes=2)
+
+    def no_thread(*_):
+        raise RuntimeError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(head_start, "begin", no_thread)
+    found = rb.train(path, passes=2)
+    assert found.learner.weights.tolist() == want.learner.weights.tolist()
+    assert found.n_updates_ == want.n_updates_

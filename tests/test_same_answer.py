@@ -8,6 +8,7 @@ import time
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -311,3 +312,12 @@ def test_an_interrupted_vote_is_complete():
     assert len(log["row"]) == model.n_updates_
     assert learner.votes.survival(0, int(learner.visits[0])).sum() == learner.visits[0]
     assert (np.bincount(log["row"], log["step"], len(support)) @ support).tolist() == learner.coef[0].tolist()
+
+
+@pytest.mark.parametrize("estimator", [rb.Perceptron, rb.AveragedPerceptron])
+def test_later_batches_need_not_know_the_names_of_the_features(estimator):
+    X, y = pd.DataFrame({"a": [1.0, -1.0], "b": [0.0, 1.0]}), [1, 0]
+    model = estimator().partial_fit(X, y, classes=[0, 1])
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.partial_fit(X.to_numpy(), y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
