@@ -254,12 +254,13 @@ void bind_options(nb::module_& m) {
             o.max_line = max_line;
             new (self) Options(std::move(o));
           },
-          "format"_a, nb::kw_only(), "index_base"_a = 0, "delimiter"_a = ",", "quotes"_a = true, "kinds"_a = std::vector<int>(),
-          "names"_a = nb::make_tuple(), "label_key"_a = nb::bytes("label"), "features_key"_a = nb::bytes("features"),
-          "weight_key"_a = nb::bytes(""), "text_keys"_a = nb::make_tuple(), "ignored_keys"_a = nb::make_tuple(),
-          "hashed"_a = false, "bits"_a = 18, "dictionary"_a = nb::make_tuple(), "ngrams"_a = 1, "word_counts"_a = false,
-          "interactions"_a = false, "missing_is_zero"_a = false, "keep_names"_a = false, "require_label"_a = true,
-          "skip_bad_lines"_a = false, "max_line"_a = int64_t{1} << 26);
+          "format"_a, nb::kw_only(), "index_base"_a = 0, "delimiter"_a = ",", "quotes"_a = true,
+          "kinds"_a = std::vector<int>(), "names"_a = nb::make_tuple(), "label_key"_a = nb::bytes("label"),
+          "features_key"_a = nb::bytes("features"), "weight_key"_a = nb::bytes(""), "text_keys"_a = nb::make_tuple(),
+          "ignored_keys"_a = nb::make_tuple(), "hashed"_a = false, "bits"_a = 18, "dictionary"_a = nb::make_tuple(),
+          "ngrams"_a = 1, "word_counts"_a = false, "interactions"_a = false, "missing_is_zero"_a = false,
+          "keep_names"_a = false, "require_label"_a = true, "skip_bad_lines"_a = false,
+          "max_line"_a = int64_t{1} << 26);
 }
 
 void bind_batch(nb::module_& m) {
