@@ -28,6 +28,13 @@ def test_one_column_stands_for_a_list():
     assert ReadingOptions(categorical="a", ignore=[1, "b"]) == ReadingOptions(categorical=("a",), ignore=(1, "b"))
 
 
+def test_options_that_were_to_no_effect_in_models_of_earlier_versions():
+    plain = ReadingOptions(format="libsvm", index_base=1).to_plain()
+    assert ReadingOptions.from_plain(plain | {"bits": 20, "missing": "zero"}) == ReadingOptions.from_plain(plain)
+    plain = ReadingOptions(format="csv").to_plain()
+    assert ReadingOptions.from_plain(plain | {"ngrams": 3, "index_base": 1}) == ReadingOptions(format="csv")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

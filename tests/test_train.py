@@ -414,7 +414,7 @@ def test_measured_labels_are_refused_as_in_memory(tmp_path):
 def test_nearly_as_many_classes_as_rows_are_doubted_at_once(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,name\n" + "".join(f"{k % 7},name {k}\n" for k in range(400)))
-    with pytest.warns(UserWarning, match=r"400 classes in the first 400 rows: is the label another column\?.*--label"):
+    with pytest.warns(UserWarning, match=r"400 classes in the first 400 rows\. Is the label another column\?.*--label"):
         rb.train(path, label="name", numeric="x")
 
 

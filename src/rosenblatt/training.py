@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -125,6 +126,7 @@ def train(
     >>> model.classes_.tolist(), model.converged_, model.predict([[3.0, 1.0]]).tolist()
     (['bird', 'cat', 'dog'], True, ['cat'])
     """
+    began = time.monotonic()
     if every is not None and (checkpoint is None or every < 1):
         raise InputError("every is how many rows are between two checkpoints: at least 1, and only with checkpoint")
     options = TrainingOptions(
@@ -148,7 +150,7 @@ def train(
     ahead = head_start.settings_of(vars(options) | {"cache": cache, "checkpoint": checkpoint})
     rows = _source_of(source, reading, threads, ahead, summed=bool(options.margin))
     run = Run(options, rows, progress=progress, ahead=ahead)
-    run.began = getattr(source, "opened", run.began)  # a stream is parsed, and learned from, from then on
+    run.began = min(began, rows.opened if isinstance(rows, FileSource) else began)  # it is parsed from then on
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)
     try:

@@ -169,7 +169,7 @@ class _Count:
         self.weighted = False
 
     def facts(self, stream: Any, kind: str) -> dict[str, Any]:
-        remarks = []
+        remarks = list(stream.remarks)
         if stream.options.is_table and stream.options.label is None:
             remarks.append("no column is known to be the label, so that all are features: name it with --label COLUMN")
         if self.weighted and kind not in _NAMED:

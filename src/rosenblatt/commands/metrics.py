@@ -26,8 +26,11 @@ class Metrics:
 
     def name_more(self, keys: Sequence[str]) -> None:
         """Take up classes that only the data has; `keys` are the names of all."""
+        from rosenblatt.reading.class_table import ClassTable
+
         new = list(map(str, keys[len(self.names) :]))
-        self.classes += new
+        numbers = bool(self.classes) and not isinstance(self.classes[0], str)
+        self.classes += ClassTable(new).values().tolist() if numbers else new
         self.names += new
 
     def add(self, true: Any, predicted: Any) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rosenblatt.reading.sources import Source
 
 RECORDS = ("parquet", "arrow")
+_OF_CSV = ("header", "delimiter", "quotes")
 _AT_ONCE = 10_000  # rows
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")  # 007 is a name, not a number
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -24,8 +25,17 @@ _MISSING = frozenset({"", "NA", "NaN", "nan", "null"})
 
 def copy_table(source: Source, found: str, file: IO[bytes], kind: str, reading: dict[str, Any]) -> dict[str, Any]:
     """Write the table in an open `source`, a `found`, to `file` as a `kind`; how many rows and columns it has."""
+    from rosenblatt.reading.options import ReadingOptions
+
+    ReadingOptions(
+        format=found, **{name: reading[name] for name in _OF_CSV if name in reading}
+    )  # raises if for nothing
     table: _Text | _Records
-    table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
+    try:
+        table = _Records(source, found, reading) if found in RECORDS else _Text(source, found, reading)
+    except BaseException:
+        source.close()
+        raise
     with closing(table):
         ignored = {table.place(column) for column in reading.get("ignore", ())}
         if "label" in reading:
@@ -69,7 +79,7 @@ class _Text(_Table):
         from rosenblatt.reading.sources import HEAD
 
         self.source, self._compression = opened.name, reading.get("compression")
-        given = {name: reading[name] for name in ("header", "delimiter", "quotes") if name in reading}
+        given = {name: reading[name] for name in _OF_CSV if name in reading}
         self._rewindable = opened.rewindable
         head = read_header(
             opened.path, opened.name, opened.head, ReadingOptions(format=found, **given), whole=len(opened.head) < HEAD

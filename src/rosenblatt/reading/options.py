@@ -38,6 +38,7 @@ _LIMITS = {
 }
 _LISTS = ("numeric", "categorical", "text", "ignore")
 _TABLES = ("csv", "tsv", "parquet", "arrow")
+_OF_TEXT = ("ngrams", "word_values")
 _OF_CSV = ("header", "delimiter", "quotes")
 _WITHOUT_EFFECT = {  # of those that a format cannot use, the ones that are not set for all formats at once
     "libsvm": (*_OF_CSV, "bits", "missing"),
@@ -150,7 +151,7 @@ class ReadingOptions:
         if self.categories == "one-hot" and (self.text or self.interactions):
             what = "text columns" if self.text else "interactions"
             raise InputError(f"{what} are hashed, so categories must be, too: categories='hash', not 'one-hot'")
-        words = [name for name in ("ngrams", "word_values") if getattr(self, name) != getattr(ReadingOptions, name)]
+        words = [name for name in _OF_TEXT if getattr(self, name) != getattr(ReadingOptions, name)]
         if words and not self.text:
             option = f"--{words[0].replace('_', '-')}"
             raise InputError(
@@ -223,6 +224,9 @@ class ReadingOptions:
             if isinstance(value, list) != (name in _LISTS):
                 raise _wrong(name, "a list of columns" if name in _LISTS else "one value", value)
         values: dict[str, Any] = {k: tuple(value) if k in _LISTS else value for k, value in plain.items()}
+        idle = _WITHOUT_EFFECT.get(values.get("format") or "", ()) if isinstance(values.get("format"), str) else ()
+        for name in (*idle, *(() if values.get("text") else _OF_TEXT)):
+            values.pop(name, None)  # models of earlier versions have them, to no effect
         return cls(**values)
 
 

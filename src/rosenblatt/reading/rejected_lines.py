@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -29,16 +30,11 @@ class RejectedLines:
         """Say of which file."""
         self.path = rejected_path(path)
 
-    def probe(self) -> None:
+    def require_room(self) -> None:
         """Find out before a long run whether bad lines can be kept."""
-        there = os.path.exists(self.path)
-        try:
-            with open(self.path, "ab"):
-                pass
-        except OSError as error:
-            raise self._cannot(error) from None
-        if not there:
-            os.unlink(self.path)
+        place = self.path if os.path.exists(self.path) else os.path.dirname(os.path.abspath(self.path))
+        if not os.access(place, os.W_OK):
+            raise self._cannot(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
     def begin(self, line: int = 0) -> int:
         """Forget what was rejected behind a line; how many were rejected before."""

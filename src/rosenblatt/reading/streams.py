@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt.errors import InputError, counted
@@ -31,7 +32,7 @@ from rosenblatt.reading.open_files import (
 from rosenblatt.reading.options import ReadingOptions
 from rosenblatt.reading.rejected_lines import RejectedLines
 from rosenblatt.reading.sources import PathLike, Source
-from rosenblatt.reading.text_files import Beginning, Layout
+from rosenblatt.reading.text_files import Beginning, Layout, require_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,9 +115,6 @@ class Stream:
         self._codes: list[int] = []  # class of each label token of the reader
         self._lookup: NDArray[np.int32] | None = None
         require_one_format(self.files, options)
-        if options.bad_lines == "skip":
-            for file in self.files:
-                RejectedLines(file).probe()
         source, self._layout = self._open(0, options)
         self.rewindable = source.rewindable and all(_is_regular(file) for file in self.files[1:])
         self.options = replace(self._layout.options, compression=None)
@@ -144,9 +142,9 @@ class Stream:
             return len(columns.numbers)
         return 1 << self.options.bits if self.options.hashed else None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """What tells these files from others: names, sizes, and the bytes at both ends of each."""
+        """What told these files from others when first asked: names, sizes, times of change, the bytes at both ends."""
         return sources.fingerprint(self.files)
 
     @property
@@ -164,12 +162,20 @@ class Stream:
         """What was found that a user may not expect, a sentence each."""
         return self._layout.remarks
 
+    def require_room_for_rejected(self) -> None:
+        """Raise if bad lines are to be kept beside a file where nothing may be written."""
+        for file in self.files:
+            if self.options.bad_lines == "skip" and _is_regular(file):
+                RejectedLines(file).require_room()
+
     def require_told(self, told: Mapping[str, Any]) -> None:
-        """Raise if a table has no such label or weight as `told`: where nothing is learned, a model may name more."""
-        columns = self._layout.columns
+        """Raise if there is no such label or weight as `told`: where nothing is learned, a model may name more."""
+        columns, keys = self._layout.columns, self._layout.keys
         for option in ("label", "weight"):
             if columns is not None and told.get(option) is not None:
                 columns.header.find(told[option], option)
+        if keys is not None and told.get("label") is not None:
+            require_key(self.files[0], keys, str(told["label"]))
 
     def describe(self) -> str:
         """What was found, in a line for people."""

@@ -22,6 +22,7 @@ class Layout(NamedTuple):
     offset: int = 0
     line: int = 0
     remarks: tuple[str, ...] = ()  # what a user may not expect
+    keys: tuple[str, ...] | None = None  # JSON: of the first object
 
 
 class Beginning(NamedTuple):
@@ -50,7 +51,8 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
         first = _first_object(source)
         label = _json_label(source, first, options, labelled)
         remarks = _unknown_keys(source, first, options)
-        return Layout(replace(options, label=label, names=names), offset=start, remarks=remarks)
+        keys = None if first is None else tuple(first)
+        return Layout(replace(options, label=label, names=names), offset=start, remarks=remarks, keys=keys)
     if options.format == "libsvm":
         require_pairs(source.head, source.name, source.path)
     return Layout(options, offset=start)
@@ -117,24 +119,30 @@ def _json_label(source: Source, first: dict[str, Any] | None, options: ReadingOp
     """The key of the label: told, or the first of the usual names that the first object has."""
     if first is None:
         return None if options.label is None else str(options.label)
-    if options.label is not None and (not labelled or str(options.label) in first):
-        return str(options.label)
     if options.label is not None:
-        what = f"no key is called {str(options.label)!r}. {_there_are(first)}. Correct label= (--label NAME)"
-        raise FileFormatError(f"{source.name}, line 1: {what}", source.path, 1)
+        if labelled and options.bad_lines != "skip":
+            require_key(source.name, tuple(first), str(options.label))
+        return str(options.label)
     usual = [key for key in first if key.lower() in LABEL_NAMES]
     if usual:
         return min(usual, key=lambda key: LABEL_NAMES.index(key.lower()))
     if not labelled:
         return None
-    what = f"no key is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}. {_there_are(first)}"
+    what = f"no key is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}. {_there_are(tuple(first))}"
     raise FileFormatError(
         f"{source.name}, line 1: {what}. Say which one has the label: label= (--label NAME)", source.path, 1
     )
 
 
-def _there_are(first: dict[str, Any]) -> str:
-    return f"There are {', '.join(repr(key) for key in list(first)[:20]) or 'none'}"
+def require_key(name: str, keys: Sequence[str], label: str) -> None:
+    """Raise if the first object of a JSON file has no key of that name."""
+    if label not in keys:
+        what = f"no key is called {label!r}. {_there_are(keys)}. Correct label= (--label NAME)"
+        raise FileFormatError(f"{name}, line 1: {what}", name, 1)
+
+
+def _there_are(keys: Sequence[str]) -> str:
+    return f"There are {', '.join(map(repr, keys[:20])) or 'none'}"
 
 
 def _unknown_keys(source: Source, first: dict[str, Any] | None, options: ReadingOptions) -> tuple[str, ...]:

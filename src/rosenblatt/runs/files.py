@@ -147,8 +147,10 @@ class RunFiles:
             self.checkpoint.remove()
         needless = self.named is None and (self._finished or self.checkpoint is None or not self.checkpoint.exists())
         for cache in (self.run.cache, self.run.held):
-            if cache is None:
-                continue
-            cache.close()
-            if needless and cache.path is not None:
-                os.unlink(cache.path)
+            if cache is not None:  # an empty one is false
+                cache.close(needless=needless)
+        for path in (self.cache_path, self.held_path):
+            if needless and path is not None and os.path.exists(path):
+                from rosenblatt.runs.row_cache import remove_left_over
+
+                remove_left_over(path)

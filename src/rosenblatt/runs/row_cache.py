@@ -14,7 +14,7 @@ import stat
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
@@ -106,6 +106,8 @@ class RowCache:
         """A complete cache and what was said of it at the end; None if there is no such file or it was not finished."""
         try:
             size = os.path.getsize(path)
+            if size == 0:
+                return None
             with open(path, "rb") as file:
                 if file.read(len(_BEGIN)) != _BEGIN:
                     raise _foreign(path)
@@ -228,10 +230,14 @@ class RowCache:
             write(text + len(text).to_bytes(8, "little") + xxh3_128_digest(text) + _END)
         os.fsync(self._file.fileno())
         if self.path is not None:
-            _lock(self._file, self.path, "shared")  # others may read it from now on
+            with suppress(CheckpointError):  # others may read it from now on, and one may have been quicker
+                _lock(self._file, self.path, "shared")
 
-    def close(self) -> None:
-        """Close the file."""
+    def close(self, *, needless: bool = False) -> None:
+        """Close the file, and remove it if it is `needless`."""
+        if needless and self.path is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self.path)
         if self.path is not None and not self._file.closed:
             _lock(self._file, self.path, None)  # what is still mapped, as by frames of an error, would keep the lock
         self._file.close()
@@ -328,8 +334,30 @@ class RowCache:
         return max(0, bisect_right(self._firsts, row) - 1)
 
 
+def remove_left_over(path: str) -> None:
+    """Remove a cache that a run has left which was killed; what is none, or is in use, stays."""
+    with suppress(OSError, CheckpointError), _opened(path, anew=False, complete=False) as file:
+        if file.read(len(_NAME)) == _NAME:
+            os.unlink(path)
+
+
 def _opened(path: str, *, anew: bool, complete: bool) -> Any:
     """The file of a cache, which no other run may write to meanwhile, and which must be one if it is there."""
+    file = _locked(path, anew=anew, complete=complete)
+    while not _is_there(file, path):  # another run has removed it before it was locked
+        file.close()
+        file = _locked(path, anew=anew, complete=complete)
+    return file
+
+
+def _is_there(file: Any, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _locked(path: str, *, anew: bool, complete: bool) -> Any:
     if complete:
         file = open(path, "rb", 0)  # noqa: SIM115
     else:

@@ -280,7 +280,8 @@ class FileSource:
 
     def __init__(self, stream: Stream) -> None:
         """Keep the stream, which may be parsing already."""
-        self._stream = stream
+        stream.require_room_for_rejected()
+        self._stream, self.opened = stream, stream.opened
         self._position: Position | None = None
         self._rejected = 0
 

@@ -188,15 +188,20 @@ class Run:
         self._doubted = True
         self._require_classes(self.source.labels())
         warnings.warn(
-            f"there are {n_classes:,} classes in the first {rows:,} rows: is the label another column? Name it with "
-            "label= (--label COLUMN)",
+            f"there are {n_classes:,} classes in the first {rows:,} rows{self._other_label()}",
             stacklevel=2,
         )
 
     def _require_classes(self, labels: NDArray[Any]) -> None:
         if (number := inputs.measurement(labels)) is not None:
             what = f"labels must be classes, and {number} looks like a measurement{self.source.place()}"
-            raise InputError(f"{what}. Is the label another column? label= (--label COLUMN)")
+            raise InputError(f"{what}{self._other_label()}")
+
+    def _other_label(self) -> str:
+        """What to do where the label may be another column."""
+        reading = self.source.reading
+        named = reading is not None and (reading.is_table or reading.format == "json")
+        return ". Is the label another column? Name it: label= (--label COLUMN)" if named else ""
 
     def _put_aside(self, batch: RowBatch, first: int, n_classes: int) -> RowBatch:
         """Hold rows out, drop those of weight 0, keep the rest for later passes; what is to be learned from."""

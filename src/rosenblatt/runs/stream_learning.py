@@ -84,8 +84,8 @@ class GrowingLearner(Learner):
     def _make_room(self, n_vectors: int) -> None:
         rows, columns = self._rooms["weights"].shape
         if n_vectors > rows or self.n_features > columns:
-            first_room = min(_FIRST_ROOM, _MOST_ROOM // max(self.n_features, columns))
-            rows = rows if n_vectors <= rows else max(n_vectors, min(2 * rows, first_room), first_room)
+            room = min(max(2 * rows, _FIRST_ROOM), _MOST_ROOM // max(self.n_features, columns))
+            rows = rows if n_vectors <= rows else max(n_vectors, room)
             columns = columns if self.n_features <= columns else -(-max(self.n_features, columns * 3 // 2) // 8) * 8
             for name, room in self._rooms.items():
                 used = getattr(self, name)  # what is beyond is zeros, and costs nothing before it is touched
