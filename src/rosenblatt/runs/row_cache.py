@@ -13,6 +13,7 @@ import os
 import stat
 import tempfile
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Literal, NamedTuple
@@ -31,7 +32,7 @@ _BEGIN = b"rosenblatt rows, version 2\n".ljust(64, b"\0")
 _END = b"rosenblatt rows: the end\n".ljust(32, b"\0")
 _BLOCK = 3 << 20  # bytes, unpacked, after which a block is written: small ones cost calls when written, mapped and read
 _A_NUMBER = 12  # bytes, with its column
-_AT_ONCE = 1 << 16  # bytes that are written by one call; for megabytes a system may have to find memory first
+_AT_ONCE = 1 << 18  # bytes written by one call: more make larger pages, which are mapped faster, where there is room
 _FEW = 4  # a stretch that is so many times smaller than a block needs but some of its pages
 _WINDOW = 1 << 22  # bytes that are mapped at once: a mapping costs as much as learning from some 100 kB
 _POPULATED = getattr(mmap, "MAP_POPULATE", 0)  # Linux: all pages by one call instead of a fault for every few
@@ -270,6 +271,7 @@ class RowCache:
     def _parts(self, first: int, end: int, rooms: Callable[[], Room], *, all_pages: bool) -> Iterator[RowBatch]:
         """The rows from `first` up to `end`, block after block; no more than a window of them is mapped at a time."""
         k = self._block_of(first)
+        windows: deque[mmap.mmap] = deque(maxlen=2)  # unmapped here, not by whoever learns from the last of their rows
         while k < len(self._blocks) and self._firsts[k] < end:
             if k < len(self._in_memory):
                 yield self._part(k, self._in_memory[k].arrays, first, end, rooms())
@@ -283,6 +285,7 @@ class RowCache:
             ):
                 stop += 1
             content, begin = self._window(k, stop, all_pages=all_pages)
+            windows.append(content)
             for number in range(k, stop):
                 block, skip = self._blocks[number], self._blocks[number].offset - begin
                 if number not in self._checked:
