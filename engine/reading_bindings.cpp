@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -77,7 +78,8 @@ struct Held {
 class Reader {
  public:
   Reader(nb::object source, const Options& options, int threads, int64_t chunk, int slots, const Bytes& labels,
-         const Bytes& dictionary, int64_t line, int64_t offset) {
+         const Bytes& dictionary, int64_t line, int64_t offset)
+      : threads_(threads), slots_(slots) {
     std::unique_ptr<Source> bytes;
     if (nb::isinstance<nb::int_>(source)) {
       bytes = descriptor_source(nb::cast<int>(source));
@@ -100,11 +102,10 @@ class Reader {
   // Learn from the rows to come, in a thread of its own (first_pass.hpp). Whoever reads on first waits until it is over.
   // With `keep`, `take` gives the rows that were learned from, and must be called until it is over.
   void learn(const Rule& rule, bool average, int64_t width, int64_t keep, int64_t piece) {
-    constexpr int kParsed = 16;  // chunks ahead, to leave memory for rows that wait
     require(!first_pass_, "it learns already");
     require(width >= 0 && rule.learn && !rule.restart && rule.tie == Tie::mistake,
             "the first pass visits the rows in order, and a score of 0 is a mistake");
-    if (keep > 0) chunks_->look_ahead(kParsed);
+    chunks_->look_ahead(std::max(4, 2 * threads_));  // it learns as fast as they come: more would only take new memory
     first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, FirstPass::Kept{piece, keep});
   }
   nb::object take(double seconds) {
@@ -122,6 +123,7 @@ class Reader {
   nb::tuple so_far() { return nb::make_tuple(learned_by().rows_so_far(), learned_by().mistakes_so_far()); }
   nb::object learned() {
     require(learned_by().wait(std::chrono::milliseconds(0)), "it is not over yet");
+    chunks_->look_ahead(slots_);  // for who goes on from there
     FirstPass::State& s = first_pass_->state();
     if (!s.finite || s.error) return nb::none();
     auto vector = [](WideVector& w) {  // its memory is Python's from here on
@@ -188,6 +190,7 @@ class Reader {
     return *first_pass_;
   }
 
+  const int threads_, slots_;
   std::unique_ptr<Chunks> chunks_;
   std::unique_ptr<FirstPass> first_pass_;
 };
