@@ -12,6 +12,7 @@ import mmap
 import os
 import stat
 import tempfile
+import threading
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -239,7 +240,12 @@ class RowCache:
         if needless and self.path is not None:
             with suppress(FileNotFoundError):
                 os.unlink(self.path)
-        if self.path is not None and not self._file.closed:
+        self._in_memory.clear()
+        if self.path is None:
+            with suppress(RuntimeError):  # no thread to be had
+                threading.Thread(target=self._file.close).start()  # to free its pages takes as long as to save a model
+                return
+        elif not self._file.closed:
             _lock(self._file, self.path, None)  # what is still mapped, as by frames of an error, would keep the lock
         self._file.close()
 
