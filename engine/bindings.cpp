@@ -97,7 +97,7 @@ std::vector<Problem> problems_of(const Rows& rows, const Labels& labels, Weights
           "weights side by side must have a row for each feature, and room for a multiple of eight vectors");
   const bool joint = labels.joint && !binary;
   const int64_t pitch = weights.beside ? static_cast<int64_t>(weights.beside->shape(1)) : 0;
-  if (joint || pitch > 0) scores.resize(std::max(n_vectors, static_cast<size_t>(pitch)));
+  if (joint) scores.resize(std::max(n_vectors, static_cast<size_t>(pitch)));
   std::vector<Problem> problems;
   for (size_t k = 0; k < n_problems; ++k) {
     Problem p{};
@@ -155,7 +155,6 @@ Outcome run_passes(nb::handle rows_handle, const Labels& labels, const Rule& rul
   const Examples examples{labels.codes.data(), labels.sample_weight ? labels.sample_weight->data() : nullptr};
   schedule.subset = labels.subset ? labels.subset->data() : nullptr;
   schedule.row_count = labels.subset ? static_cast<int64_t>(labels.subset->shape(0)) : rows.n;
-  require(!weights.beside || schedule.threads <= 1, "weights side by side are changed by one thread");
   std::vector<double> scores;
   std::vector<Problem> problems = problems_of(rows, labels, weights, scores);
   std::vector<History> histories(problems.size());

@@ -62,9 +62,12 @@ Chunks::Chunks(std::unique_ptr<Source> source, Options options, Beginning beginn
 
 Chunks::~Chunks() { close(); }
 
-void Chunks::look_ahead(int slots) {
+int Chunks::look_ahead(int slots) {
   std::lock_guard<std::mutex> hold(lock_);
+  const int before = static_cast<int>(slots_);
   slots_ = static_cast<size_t>(std::max(1, slots));
+  changed_.notify_all();
+  return before;
 }
 
 void Chunks::close() {

@@ -43,8 +43,8 @@ class Chunks {
   // The next batch, or null at the end. The calling thread parses too where its batch is not ready. `waiting` is asked
   // about forty times a second while it has to wait; false gives up, and null is returned.
   std::unique_ptr<Batch> next(const std::function<bool()>& waiting);
-  void look_ahead(int slots);  // from now on at most so many
-  void close();                // stop the threads; next gives null from then on
+  int look_ahead(int slots);  // from now on at most so many; gives how many before
+  void close();               // stop the threads; next gives null from then on
 
   const Names& labels() const { return labels_; }
   const Names& dictionary() const { return dictionary_; }

@@ -29,8 +29,8 @@ void WideVector::grow(int64_t columns) {
   size_ = wanted;
 }
 
-FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept)
-    : chunks_(chunks), rule_(rule), average_(average), kept_(kept) {
+FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept, int ahead)
+    : chunks_(chunks), rule_(rule), average_(average), kept_(kept), ahead_after_(chunks.look_ahead(ahead)) {
   state_.n_features = width;
   thread_ = std::thread([this] {
     try {
@@ -39,6 +39,7 @@ FirstPass::FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t wid
     } catch (...) {
       state_.error = std::current_exception();
     }
+    chunks_.look_ahead(ahead_after_);
     std::lock_guard<std::mutex> hold(lock_);
     is_over_ = true;
     changed_.notify_all();

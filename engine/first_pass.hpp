@@ -74,8 +74,9 @@ class FirstPass {
     int64_t piece, waiting;
   };
 
-  // Begins at once. `width` features are known to be there.
-  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept);
+  // Begins at once. `width` features are known to be there. While it learns, `ahead` chunks are parsed ahead: it is as
+  // fast as they come, and more would only take new memory.
+  FirstPass(Chunks& chunks, const Rule& rule, bool average, int64_t width, Kept kept, int ahead);
   ~FirstPass();
   FirstPass(const FirstPass&) = delete;
   FirstPass& operator=(const FirstPass&) = delete;
@@ -99,6 +100,7 @@ class FirstPass {
   const Rule rule_;
   const bool average_;
   const Kept kept_;
+  const int ahead_after_;  // chunks, for who goes on from where it stops
   State state_;
   std::vector<int16_t> codes_, predicted_;
   std::atomic<int64_t> rows_so_far_{0}, mistakes_so_far_{0};

@@ -204,8 +204,7 @@ Stop learn_joint(const View& view, const Examples& examples, const Rule& rule, P
     int32_t k = 0;
     if constexpr (View::kCanBeBeside) {
       if (problem.beside) {
-        view.dots_beside(row, problem.beside, problem.pitch, score);
-        k = n;
+        for (; k < n; k += kSideBySide) view.dots_beside(row, problem.beside + k, problem.pitch, score + k);
       }
     }
     for (; k + G <= n; k += G) {
@@ -282,7 +281,7 @@ void visit_together(const View& view, const Examples& examples, const Rule& rule
   }
 }
 
-// Problems whose vectors stand side by side: one row is scored for all of them at once, and each learns from it as it
+// Problems whose vectors stand side by side: one row is scored for eight of them at once, and each learns from it as it
 // would alone.
 template <class View, class Ids>
 void visit_beside(const View& view, const Examples& examples, const Rule& rule, Problem* const* problems, int64_t n,
@@ -290,18 +289,22 @@ void visit_beside(const View& view, const Examples& examples, const Rule& rule, 
   const bool right_is_enough = !(rule.margin > 0);
   const double* w = problems[0]->beside;
   const int64_t pitch = problems[0]->pitch;
-  double* scores = problems[0]->scores;
+  double scores[kSideBySide];
   Ahead ahead(view.ahead());
   Square<View> square(view);
   int64_t running = n;
   for (int64_t i = 0; i < count && running > 0; ++i) {
     if (have > count) ahead.fetch(view, examples, ids, i + 1, have);
     const int64_t row = ids[i];
-    view.dots_beside(row, w, pitch, scores);
+    int32_t eight = -1;
     for (int64_t k = 0; k < n; ++k) {
       if (stops[k] != Stop::none) continue;
       Problem& problem = *problems[k];
-      const double score = scores[problem.lane] + problem.b[0];
+      if (problem.lane / kSideBySide != eight) {
+        eight = problem.lane / kSideBySide;
+        view.dots_beside(row, w + eight * kSideBySide, pitch, scores);
+      }
+      const double score = scores[problem.lane % kSideBySide] + problem.b[0];
       const double z = examples.codes[row] == problem.positive ? score : -score;
       if (right_is_enough && (z > 0) & (z <= DBL_MAX)) {
         if (problem.winners) compete(problem, row, score);

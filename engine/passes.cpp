@@ -102,11 +102,17 @@ class Sweep {
     return in_pass_ > 0;
   }
 
-  // Side by side a row is scored for all vectors, those of problems at rest too. Eight of them cost about as much as two
+  // Side by side a row is scored for eight vectors at once, those of problems at rest too. They cost about as much as two
   // that stand alone.
   bool worth_scoring_together() const {
-    const Problem& any = *members_[0].problem;
-    return any.beside && rows_.index_type != Indices::none && (joint_ || 4 * in_pass_ >= any.pitch);
+    if (!members_[0].problem->beside || rows_.index_type == Indices::none) return false;
+    int eights = 0, last = -1;
+    for (const Member& m : members_) {
+      const int eight = m.problem->lane / kSideBySide;
+      eights += m.in_pass && eight != last;
+      if (m.in_pass) last = eight;
+    }
+    return joint_ || in_pass_ >= 2 * eights;
   }
 
   void visit(const Turn& turn) {
@@ -170,8 +176,8 @@ class Contest {
     for (size_t s = 0; s < n_sweeps; ++s) winners_.push_back({scores_.data() + s * n, codes_.data() + s * n});
   }
 
-  void enter(Problem& problem, size_t k) {
-    problem.winners = progressive_ ? &winners_[k % winners_.size()] : nullptr;
+  void enter(Problem& problem, size_t k, size_t sweep) {
+    problem.winners = progressive_ ? &winners_[sweep] : nullptr;
     problem.known_from = progressive_ ? progressive_->known_from[k] : 0;
     visits_.push_back(problem.visits);
   }
@@ -270,8 +276,10 @@ End run(const Rows& rows, const Examples& examples, const Rule& rule, const Sche
         const std::function<bool()>& keep_going) {
   std::atomic<int> end{static_cast<int>(End::finished)};
   // A scan that restarts at its own mistakes shares no sweep; otherwise one sweep a thread.
+  // Vectors that stand side by side are scored, and so changed, by one thread for each eight.
+  const size_t together = rule.restart || !problems[0].beside ? 1 : kSideBySide;
   const size_t sweeps_wanted = rule.restart ? problems.size() : static_cast<size_t>(std::max(1, schedule.threads));
-  const size_t n_sweeps = std::min(sweeps_wanted, problems.size());
+  const size_t n_sweeps = std::min(sweeps_wanted, (problems.size() + together - 1) / together);
   std::vector<Sweep> sweeps(n_sweeps, Sweep(rows, examples, rule, schedule, joint, end));
   Contest contest(rows, schedule, progressive, n_sweeps);
   std::vector<Log> logs;
@@ -279,8 +287,9 @@ End run(const Rows& rows, const Examples& examples, const Rule& rule, const Sche
   for (size_t k = 0; k < problems.size(); ++k) {
     logs.emplace_back(histories[k].mistakes);
     problems[k].listener = keep_log ? &logs[k] : nullptr;
-    contest.enter(problems[k], k);  // with those of its sweep
-    sweeps[k % n_sweeps].add(problems[k], histories[k]);
+    const size_t sweep = k / together % n_sweeps;
+    contest.enter(problems[k], k, sweep);
+    sweeps[sweep].add(problems[k], histories[k]);
   }
 
   auto last = std::chrono::steady_clock::now();

@@ -25,6 +25,8 @@ struct Rows {
   const void* tail;
 };
 
+constexpr int32_t kSideBySide = 8;  // vectors that are scored at once where they stand side by side
+
 struct Mistake {
   int64_t row;
   int64_t visit;     // how many rows this problem had visited, this one included
@@ -54,14 +56,14 @@ struct Problem {
   int64_t stride;
   // Or null: a copy of w for sparse rows, the numbers of all problems' vectors at a column side by side, a multiple of
   // eight of them (pitch). A row then finds what it needs in a few cache lines for each column, not in one for each
-  // vector. The first vector of this problem is at `lane`.
+  // vector. The first vector of this problem is at `lane`, which is its place among the problems.
   double* beside;
   int64_t pitch;
   int32_t lane;
   int16_t positive;                         // binary: the class code that counts as +1
   double positive_weight, negative_weight;  // class weights
   const double* class_weights;              // joint: a weight for each class
-  double* scores;                           // joint: room for a score of each class; beside: for `pitch` of them
+  double* scores;                           // joint: room for a score of each class, or beside for `pitch` of them
   int64_t visits, updates, mistakes;        // mistakes: of this pass
   int64_t wrong;                            // of this pass: the mistakes that are not right by too little, but wrong
   double loss;                              // of this pass: sum of max(0, -y * score), note 003 eq. 3

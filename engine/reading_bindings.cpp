@@ -79,7 +79,7 @@ class Reader {
  public:
   Reader(nb::object source, const Options& options, int threads, int64_t chunk, int slots, const Bytes& labels,
          const Bytes& dictionary, int64_t line, int64_t offset)
-      : threads_(threads), slots_(slots) {
+      : threads_(threads) {
     std::unique_ptr<Source> bytes;
     if (nb::isinstance<nb::int_>(source)) {
       bytes = descriptor_source(nb::cast<int>(source));
@@ -105,8 +105,8 @@ class Reader {
     require(!first_pass_, "it learns already");
     require(width >= 0 && rule.learn && !rule.restart && rule.tie == Tie::mistake,
             "the first pass visits the rows in order, and a score of 0 is a mistake");
-    chunks_->look_ahead(std::max(4, 2 * threads_));  // it learns as fast as they come: more would only take new memory
-    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, FirstPass::Kept{piece, keep});
+    first_pass_ = std::make_unique<FirstPass>(*chunks_, rule, average, width, FirstPass::Kept{piece, keep},
+                                              std::max(4, 2 * threads_));
   }
   nb::object take(double seconds) {
     std::shared_ptr<PackedRows> rows;
@@ -123,7 +123,6 @@ class Reader {
   nb::tuple so_far() { return nb::make_tuple(learned_by().rows_so_far(), learned_by().mistakes_so_far()); }
   nb::object learned() {
     require(learned_by().wait(std::chrono::milliseconds(0)), "it is not over yet");
-    chunks_->look_ahead(slots_);  // for who goes on from there
     FirstPass::State& s = first_pass_->state();
     if (!s.finite || s.error) return nb::none();
     auto vector = [](WideVector& w) {  // its memory is Python's from here on
@@ -190,7 +189,7 @@ class Reader {
     return *first_pass_;
   }
 
-  const int threads_, slots_;
+  const int threads_;
   std::unique_ptr<Chunks> chunks_;
   std::unique_ptr<FirstPass> first_pass_;
 };

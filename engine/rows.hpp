@@ -7,7 +7,7 @@
 //                 square(id)                 x . x of a row
 //                 each(id, f)                f(column, value) of what is stored of a row
 //                 add(id, step, w, pitch)    w += step * x[id], the numbers of w being `pitch` apart
-//                 dots_beside(id, w, ...)    the products with many vectors that stand side by side (sparse only)
+//                 dots_beside(id, w, ...)    the products with eight vectors that stand side by side (sparse only)
 //                 fetch(id), ahead()         row id will be needed soon; how many rows ahead to say so
 //                 announce(id)               row id will be fetched soon
 // Sums are float64 for float32 rows too; the order of summation is fixed (dense: lanes.hpp; sparse: four lanes, below).
@@ -237,29 +237,27 @@ struct Sparse {
     return sum(id, [&](I k) { return w[columns[k]]; });
   }
 
-  // out[v] = w[v] . x[id] for `pitch` vectors side by side, eight at a time, each in the order of `sum`.
+  // out[v] = w[v] . x[id] for eight vectors side by side, each in the order of `sum`.
   void dots_beside(int64_t id, const double* w, int64_t pitch, double* out) const {
     const I end = starts[id + 1];
-    for (int64_t v = 0; v < pitch; v += EightLanes::kLanes) {
-      EightLanes a0, a1, a2, a3;
-      auto add = [&](EightLanes& a, I k) {
-        a.add_product(EightLanes::load(w + columns[k] * pitch + v), EightLanes::all(static_cast<double>(data[k])));
-      };
-      I k = starts[id];
-      for (; end - k >= 4; k += 4) {
-        add(a0, k);
-        add(a1, k + 1);
-        add(a2, k + 2);
-        add(a3, k + 3);
-      }
-      if (end - k > 0) add(a0, k);
-      if (end - k > 1) add(a1, k + 1);
-      if (end - k > 2) add(a2, k + 2);
-      a0.add(a2);
-      a1.add(a3);
-      a0.add(a1);
-      a0.store(out + v);
+    EightLanes a0, a1, a2, a3;
+    auto add = [&](EightLanes& a, I k) {
+      a.add_product(EightLanes::load(w + columns[k] * pitch), EightLanes::all(static_cast<double>(data[k])));
+    };
+    I k = starts[id];
+    for (; end - k >= 4; k += 4) {
+      add(a0, k);
+      add(a1, k + 1);
+      add(a2, k + 2);
+      add(a3, k + 3);
     }
+    if (end - k > 0) add(a0, k);
+    if (end - k > 1) add(a1, k + 1);
+    if (end - k > 2) add(a2, k + 2);
+    a0.add(a2);
+    a1.add(a3);
+    a0.add(a1);
+    a0.store(out);
   }
   double square(int64_t id) const {
     return sum(id, [&](I k) { return static_cast<double>(data[k]); });

@@ -184,12 +184,13 @@ def wide_model(estimator=rb.AveragedPerceptron, d=5000, **more):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_features_that_nothing_was_learned_of_take_no_room(estimator, tmp_path):
+def test_weights_that_are_zero_take_no_room(estimator, tmp_path):
     model, rows = wide_model(estimator)
     assert_same(model, save_and_load(model, tmp_path), rows)
     kept = tensors_of((tmp_path / "model.safetensors").read_bytes())
-    assert kept["weights"].shape == (3, len(kept["columns"])) and len(kept["columns"]) <= rows.nnz
-    assert kept["columns"].tolist() == np.flatnonzero((model._learner.weights != 0).any(axis=0)).tolist()
+    weights = sp.csr_array((kept["weights"], kept["columns"], kept["starts"]), shape=model._learner.weights.shape)
+    assert (weights.toarray() == model._learner.weights).all()
+    assert len(kept["columns"]) == np.count_nonzero(model._learner.weights) <= 3 * rows.nnz
     assert (tmp_path / "model.safetensors").stat().st_size < 200_000 < model._learner.weights.nbytes * 2
 
 
@@ -211,33 +212,44 @@ def test_a_small_file_does_not_stand_for_a_large_model(tmp_path, monkeypatch):
     model, rows = wide_model()
     rb.save(model, tmp_path / "packed")
     monkeypatch.setattr(packed_weights, "_MOST_BYTES", 100_000)
-    monkeypatch.setattr(packed_weights, "_MOST_TIMES", 2)
+    monkeypatch.setattr(packed_weights, "_MOST_TIMES", 4)
     assert_same(model, save_and_load(model, tmp_path), rows)
-    kept = tensors_of((tmp_path / "model.safetensors").read_bytes())["columns"]  # columns of zeros are among them
-    assert len(kept) == 2500 and (model._learner.weights[:, kept] == 0).all(axis=0).any()
+    kept = tensors_of((tmp_path / "model.safetensors").read_bytes())["weights"]  # zeros are among them
+    assert len(kept) == 3750 and (kept == 0).any()
     with pytest.raises(ModelFileError, match="times as large as in the file"):
         rb.load_model(tmp_path / "packed")
 
 
+def in_order_again(kept):
+    """The columns of all vectors in one, as if there were but one vector."""
+    return np.sort(kept["columns"])
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "change", "message"),
     [
-        (lambda columns: columns[::-1].copy(), "columns is not a list of features in order"),
-        (lambda columns: columns - columns[0] - 1, "columns is not a list of features in order"),
-        (lambda columns: columns + 5000, "columns is not a list of features in order"),
-        (lambda columns: np.concatenate([columns[:1], columns[:-1]]), "columns is not a list of features in order"),
-        (lambda columns: columns[:-1].copy(), "expected a column for each of the"),
-        (lambda columns: columns.astype(np.int32), "columns is not a list of numbers"),
-        (lambda columns: columns[np.newaxis], "columns is not a list of numbers"),
-        (lambda columns: columns[:0].copy(), "expected a column for each of the 0 columns"),
+        ("columns", lambda kept: kept["columns"][::-1].copy(), "columns is not a list of features in order"),
+        ("columns", in_order_again, "columns is not a list of features in order"),
+        ("columns", lambda kept: kept["columns"] - kept["columns"][0] - 1, "columns is not a list of features in or"),
+        ("columns", lambda kept: kept["columns"] + 5000, "columns is not a list of features in order"),
+        ("columns", lambda kept: np.roll(kept["columns"], 1), "columns is not a list of features in order"),
+        ("columns", lambda kept: kept["columns"][:-1].copy(), "starts does not say where the columns of each vector b"),
+        ("columns", lambda kept: kept["columns"].astype(np.int64), "columns is not a list of numbers"),
+        ("columns", lambda kept: kept["columns"][np.newaxis], "columns is not a list of numbers"),
+        ("starts", lambda kept: kept["starts"].astype(np.int32), "starts is not a list of numbers"),
+        ("starts", lambda kept: kept["starts"][:1].copy(), "starts is not a list of numbers"),
+        ("starts", lambda kept: kept["starts"][[0, 2, 1, 3]], "starts does not say where"),
+        ("starts", lambda kept: np.array([0, 3 << 61, -(5 << 60), kept["starts"][-1]]), "starts does not say where"),
+        ("starts", lambda kept: kept["starts"][[0, 1, 3]], "columns is not a list of features in order"),
+        ("starts", lambda kept: kept["starts"][[0, 0, 1, 2, 3]], "weights has shape"),
+        ("weights", lambda kept: kept["weights"][:-1].copy(), "expected a number for each of the"),
+        ("late_weights", lambda kept: kept["late_weights"].astype(np.float32), "expected a number for each of the"),
     ],
 )
-def test_forged_columns_are_refused(change, message, tmp_path):
+def test_forged_patterns_are_refused(name, change, message, tmp_path):
     rb.save(wide_model()[0], tmp_path / "model")
     content = (tmp_path / "model").read_bytes()
-    (tmp_path / "forged").write_bytes(
-        forged(content, lambda _, tensors: tensors.update(columns=change(tensors["columns"])))
-    )
+    (tmp_path / "forged").write_bytes(forged(content, lambda _, tensors: tensors.update({name: change(tensors)})))
     with pytest.raises(ModelFileError, match=message):
         rb.load_model(tmp_path / "forged")
 
@@ -253,7 +265,7 @@ def test_a_forged_number_of_features_takes_no_memory(features, tmp_path):
 
 def test_columns_without_weights_are_refused():
     with pytest.raises(ModelFileError, match="columns and no weights"):
-        packed_weights.unpack({"n_features_in_": 4}, {"columns": np.zeros(1, np.int64)})
+        packed_weights.unpack({"n_features_in_": 4}, {"columns": np.zeros(1, np.int32)})
 
 
 def test_a_loaded_model_does_not_need_its_file(tmp_path):

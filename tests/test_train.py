@@ -185,6 +185,22 @@ def test_any_chunk_and_any_number_of_threads(tmp_path, chunk, threads):
     assert model.progressive_accuracy == rb.train(path, readout="average").progressive_accuracy
 
 
+@pytest.mark.parametrize("options", [{}, {"margin": 0.5}, {"passes": 3, "max_updates": 40}, {"tie": "positive"}])
+@pytest.mark.parametrize("dense", [True, False])
+def test_many_classes_learned_by_many_threads(monkeypatch, dense, options):
+    monkeypatch.setattr("rosenblatt.runs.stream_learning._WORTH_THREADS", 0)
+    X, y = noisy(400, 30, 8, 19)
+    X[np.abs(X) < 0.7] = 0
+    y = np.minimum(y, np.arange(400) // 10)  # so that they appear one after the other
+    rows = X if dense else sp.csr_array(X)
+    batches = [(rows[first : first + 50], y[first : first + 50]) for first in range(0, 400, 50)]
+    models = [rb.train(batches, readout="average", threads=threads, **options) for threads in (1, 2, 3, 20)]
+    more = {("max_iter" if name == "passes" else name): value for name, value in options.items()}
+    for model in models:
+        assert_same(model, whole(X, y, readout="average", **({"max_iter": 1} | more)))
+    assert len({model.progressive_accuracy for model in models}) == 1
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"hold_out": 0.2}, {"passes": 3}, {"max_updates": 30}, {"cache": "rows.cache"}, {"margin": 0.7}]
 )

@@ -14,7 +14,7 @@ from rosenblatt.voting import Votes
 
 Readout = Literal["last", "average", "vote"]
 _LANES = 8  # the engine reads weights in groups of eight columns, or of eight vectors
-MANY = 3  # vectors from which on sparse rows are scored faster by a copy of them that stand side by side
+_MANY = 3  # vectors, or threads with vectors of their own, that are as fast as one that scores eight side by side
 _TURNED = 1 << 12  # columns turned at once: as many as stay in a cache
 _MOST_COPIED = 1 << 26  # bytes
 
@@ -94,6 +94,11 @@ class Learner:
             return True
         with np.errstate(over="ignore", invalid="ignore"):
             return all(bool(np.isfinite(part).all()) for part in self.predictors())
+
+    def scores_faster_beside(self, threads: int, n_vectors: int | None = None) -> bool:
+        """Whether sparse rows are scored faster by a copy of so many vectors (all) that stand side by side."""
+        n = self.n_vectors if n_vectors is None else n_vectors
+        return n >= _MANY and (self.joint or threads <= _MANY * -(-n // _LANES))
 
     def side_by_side(self, columns: int = 0, vectors: int = 0) -> FloatArray | None:
         """A copy of the weights in which all vectors' numbers at a feature stand side by side, for sparse rows.

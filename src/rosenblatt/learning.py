@@ -17,12 +17,10 @@ from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import Codes, FloatArray, IntArray, Rows
 from rosenblatt.interrupts import Interrupts
-from rosenblatt.learner import MANY, Learner
+from rosenblatt.learner import Learner
 from rosenblatt.mistake_log import MistakeLog
 from rosenblatt.progress import PassProgress
 from rosenblatt.voting import Places
-
-_ENOUGH_THREADS = 4  # with as many, each has its own vectors: the copy is for one thread, which is as fast as three
 
 
 class Choices(NamedTuple):
@@ -199,7 +197,7 @@ class _Run:
     def _worth_a_copy(self) -> bool:
         """Whether the rows are sparse, the vectors many, and there is more to score than to copy."""
         learner, choices, rows = self.learner, self.choices, self.examples.rows
-        if rows.sparse is None or learner.n_vectors < MANY or choices.threads >= _ENOUGH_THREADS or choices.restart:
+        if rows.sparse is None or choices.restart or not learner.scores_faster_beside(choices.threads):
             return False
         numbers = int(rows.sparse.indptr[-1]) * choices.max_iter
         return numbers >= learner.n_features or (learner.at_zero and not learner.visits.any())
@@ -215,7 +213,7 @@ class _Run:
                 shuffle=self.choices.shuffle,
                 seed=self.choices.seed,
                 first_pass=self.choices.first_pass + self.passes,
-                threads=self.choices.threads if self.beside is None else 1,
+                threads=self.choices.threads,
             ),
             self.learner.engine_weights(self.active, self.beside),
             keep_log=self.learner.votes is not None or self.log is not None,

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rosenblatt.errors import InputError
+
+_MOST_THREADS = 8  # unless somebody asks for more
 
 
 class Limit(NamedTuple):
@@ -74,3 +77,15 @@ def check_parameters(owner: str, values: Mapping[str, Any], limits: Mapping[str,
         if not limit.allows(value):
             instead = f". {limit.instead}" if limit.instead else ""
             raise InputError(f"The {name!r} parameter of {owner} must be {limit}. Got {value!r} instead{instead}")
+
+
+def most_threads(owner: str, threads: int | None) -> int:
+    """How many threads may be used: as many as are asked for, else one for each processor, up to eight."""
+    check_parameters(owner, {"threads": threads}, {"threads": integer(1, none=True)})
+    if threads is not None:
+        return int(threads)
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux knows
+        count = os.cpu_count() or 1
+    return min(count, _MOST_THREADS)

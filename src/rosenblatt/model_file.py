@@ -3,7 +3,7 @@
 The file is in the safetensors format: arrays, and JSON that says what they are. It is written beside the old
 one and renamed, so that a crash leaves the old model. Whatever a file claims is checked before it is used:
 reading one can end in an error, but never runs code, and needs memory of the order of the file's own size, or of
-what columns of zeros it leaves out (`packed_weights`).
+what zeros it leaves out (`packed_weights`).
 """
 
 from __future__ import annotations

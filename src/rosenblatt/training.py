@@ -12,6 +12,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError, counted
 from rosenblatt.learner import Learner, Readout
+from rosenblatt.limits import most_threads
 from rosenblatt.reading import head_start
 from rosenblatt.runs.files import RunFiles
 from rosenblatt.runs.held_out import HeldOut
@@ -108,7 +109,8 @@ def train(
     folder : str or path, optional
         Where temporary files are put.
     threads : int, optional
-        How many threads parse files. It changes nothing of the model.
+        At most so many threads parse files, and learn where there are many classes; by default as many as there are
+        processors, up to 8. It changes nothing of the model.
     progress : callable, optional
         Called up to ten times a second with a `Progress`.
     **reading
@@ -149,7 +151,7 @@ def train(
     )
     ahead = head_start.settings_of(vars(options) | {"cache": cache, "checkpoint": checkpoint})
     rows = _source_of(source, reading, threads, ahead, summed=bool(options.margin))
-    run = Run(options, rows, progress=progress, ahead=ahead)
+    run = Run(options, rows, threads=most_threads("train", threads), progress=progress, ahead=ahead)
     run.began = min(began, rows.opened if isinstance(rows, FileSource) else began)  # it is parsed from then on
     paths = {name: None if path is None else os.fspath(path) for name, path in (("cache", cache), ("folder", folder))}
     files = RunFiles(run, checkpoint=None if checkpoint is None else os.fspath(checkpoint), every=every, **paths)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt.errors import InputError, counted
-from rosenblatt.limits import check_parameters, integer
+from rosenblatt.limits import most_threads
 from rosenblatt.reading import head_start, sources
 from rosenblatt.reading.class_table import ClassTable
 from rosenblatt.reading.open_files import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.025  # seconds between two looks at whether anybody wants to know how far the engine is
 CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in a cache
-_MOST_THREADS = 8
 
 
 class Position(NamedTuple):
@@ -103,13 +102,12 @@ class Stream:
         chunk: int = CHUNK,
     ) -> None:
         """Open the first file, find out what it is, and begin to parse it in the background."""
-        check_parameters("reading", {"threads": threads}, {"threads": integer(1, none=True)})
         self.opened = time.monotonic()
         self.files, self.classes = list(files), ClassTable(classes)
         self.smallest_index, self.rejected = -1, 0
         self.names_of_hashes: dict[int, str] = {}
         self.bad_lines: list[str] = []  # what was wrong with the first of them
-        self._threads, self._labelled, self._chunk = threads or _processors(), labelled, chunk
+        self._threads, self._labelled, self._chunk = most_threads("reading", threads), labelled, chunk
         self._first_names = None if feature_names is None else [name.encode() for name in feature_names]
         self._finished_bytes, self._started = 0, False
         self._codes: list[int] = []  # class of each label token of the reader
@@ -445,11 +443,3 @@ def _is_regular(path: str) -> bool:
 
 def _size(path: str) -> int:
     return os.path.getsize(path) if _is_regular(path) else 0
-
-
-def _processors() -> int:
-    try:
-        count = len(os.sched_getaffinity(0))
-    except AttributeError:  # only Linux knows
-        count = os.cpu_count() or 1
-    return min(count, _MOST_THREADS)

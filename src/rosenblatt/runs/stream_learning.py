@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rosenblatt import _engine
 from rosenblatt.errors import WeightOverflowError
 from rosenblatt.inputs import FloatArray, IntArray
-from rosenblatt.learner import MANY, Learner, Readout, aligned_zeros
+from rosenblatt.learner import Learner, Readout, aligned_zeros
 from rosenblatt.learning import Choices
 from rosenblatt.runs.row_batches import RowBatch
 
@@ -27,6 +27,7 @@ _WIDE = ("weights", "late_weights")
 _OF_VECTORS = ("intercepts", "late_intercepts")
 _OF_PROBLEMS = ("visits", "updates", "converged")
 _MOST_ROOM = 1 << 27  # numbers that are asked for before they are needed
+_WORTH_THREADS = 1 << 18  # products of a batch: below, to begin a thread takes as long as it saves
 _FIRST_ROOM = 32  # vectors, where a third class has appeared: to move them is dear, and untouched memory is free
 
 
@@ -205,7 +206,6 @@ class Lesson:
         self.learner, self.choices, self.class_weight = learner, choices, class_weight
         self.only = active
         self._rule = choices.rule()
-        self._schedule = _engine.Schedule(max_passes=1, threads=choices.threads)
         self.grown()
 
     def grown(self) -> None:
@@ -260,7 +260,8 @@ class Lesson:
         learner = self.learner
         self._run[:] = self.active()
         many = learner.n_vectors if learner.joint else int(np.count_nonzero(self._run))
-        if self._beside is None and batch.sparse is not None and many >= MANY:
+        threads = self.choices.threads if many * batch.n_values >= _WORTH_THREADS else 1
+        if self._beside is None and batch.sparse is not None and learner.scores_faster_beside(threads, many):
             self._stand_side_by_side(batch.n_values)
         labels = _engine.Labels(
             codes,
@@ -274,7 +275,7 @@ class Lesson:
             batch.as_wide_as(learner.n_features).view,
             labels,
             self._rule,
-            self._schedule,
+            _engine.Schedule(max_passes=1, threads=threads),
             self._weights,
             keep_log=learner.votes is not None,
             predicted=predicted,
