@@ -199,7 +199,7 @@ def test_training_is_asked_for_with_the_words_of_the_library(monkeypatch, tmp_pa
     assert (stream.options.bits, stream.options.text, stream.options.label) == (9, ("words",), "kind")
     stream.close()
     assert asked.pop("progress") is None  # nobody looks
-    assert asked.pop("folder") == str(tmp_path)
+    assert (asked.pop("folder"), asked.pop("save_to")) == (str(tmp_path), "model")
     assert asked == {
         **{"readout": "vote", "passes": 3, "max_updates": 9, "tie": "negative", "fit_intercept": False, "eta0": 0.5},
         **{"margin": 2.0, "multi_class": "joint", "classes": [1, 2], "class_weight": {1: 2.0, 2: 0.5}, "shuffle": True},
@@ -230,7 +230,7 @@ def test_an_option_that_is_0_was_given(option, message, monkeypatch, tmp_path):
     [
         ("--passes x", "'x' is not a whole number; it must be 1 or more"),
         ("--bits 31", "31 is not from 1 to 30"),
-        ("--hold-out 1", "'1' is not a number from 0 and below 1"),
+        ("--hold-out 0.95", "'0.95' is not a number from 0 to 0.9"),
         ("--eta0 nan", "'nan' is not a number above 0"),
         ("--margin -1", "'-1' is not a number from 0"),
         ("--algorithm soft-margin --margin 1", "--margin is an option of a perceptron, not of --algorithm soft-margin"),
@@ -384,7 +384,8 @@ def test_a_model_from_arrays_must_be_told_the_first_index_of_a_libsvm_file(argum
         (
             MemoryError(),
             "this needs more memory than there is. train and predict read files in constant memory, but a model has a "
-            "weight for each class and each feature, up to the highest number: hash into fewer (--bits)",
+            "weight for each class and each feature, up to the highest number: number the features from 1 on, or hash "
+            "their names into fewer (--bits)",
         ),
     ],
 )

@@ -1,6 +1,9 @@
 """Killed at any moment (SIGKILL), the same command goes on, and ends with the model of a run that was left alone."""
 
+import contextlib
+import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -17,8 +20,7 @@ options = dict(readout="average", passes=4, hold_out=0.1, checkpoint="checkpoint
 options |= {kind} if sys.argv[1] == "kind" else {}
 rb.train([([[1.0], [-1.0]], [1, 0])], passes=2), rb.save  # what is loaded late is loaded now
 print("ready", flush=True)
-model = rb.train(open_stream("rows.svm", chunk=4096), **options)
-rb.save(model, "model")
+rb.train(open_stream("rows.svm", chunk=4096), save_to="model", **options)
 """.strip()
 KINDS = {"plain": {}, "shuffled": {"shuffle": True, "shuffle_rows": 500}, "joint": {"multi_class": "joint"}}
 
@@ -81,3 +83,26 @@ def test_a_few_kills(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_kills(tmp_path, kind):
     assert killed_until_it_ends(tmp_path, KINDS[kind], 334, 2) >= 334
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_process_that_is_asked_to_end_saves_first(tmp_path, name):
+    X, y = noisy(3000, 8, 1, 2)
+    (tmp_path / "rows.svm").write_text(svm_text(np.round(X, 3), y))
+    command = ["train", "rows.svm", "-o", "model", "--average", "--passes", "300"]
+    code = f"import sys; from rosenblatt.command_line import main; sys.argv[1:] = {command!r} + sys.argv[1:]; main()"
+    subprocess.run([sys.executable, "-c", code, "-q"], cwd=tmp_path, check=True)
+    want = (tmp_path / "model").read_bytes()
+    (tmp_path / "model").unlink()
+    again = [sys.executable, "-c", code, "--checkpoint", "state", "--every", "3000"]
+    run = subprocess.Popen(again, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "state").exists() and run.poll() is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            run.wait(0.01)
+    run.send_signal(getattr(signal, name))
+    said = run.communicate()[1]
+    assert run.returncode == 130 and "saved to state: the same command goes on from there" in said
+    resumed = subprocess.run([*again, "--json"], cwd=tmp_path, check=True, stdout=subprocess.PIPE)
+    assert json.loads(resumed.stdout)["resumed_at"]["pass"] >= 1
+    assert (tmp_path / "model").read_bytes() == want

@@ -252,7 +252,9 @@ def test_names_need_a_header(tmp_path):
 
 def test_two_columns_of_one_name_are_an_error(tmp_path):
     path = write(tmp_path, "a,a,y\n1,2,3\n")
-    with pytest.raises(FileFormatError, match=r"columns 0 and 1 are both called 'a': rename one, or ignore=1"):
+    with pytest.raises(
+        FileFormatError, match=r"columns 0 and 1 are both called 'a': rename one, or leave it out: ignore=1"
+    ):
         rb.load(path, header=True)
     assert rb.load(path, header=True, ignore=1)[0].tolist() == [[1]]
     with pytest.raises(FileFormatError, match=r"numeric='a', but 2 columns have that name: name it by its number"):

@@ -213,9 +213,16 @@ def test_the_format_that_the_first_bytes_tell(head, expected):
     assert find_format("data", head, "data") == expected
 
 
-@pytest.mark.parametrize("head", [b"", b"words without any\norder at all\n", b"\n\n"])
-def test_what_cannot_be_told_must_be_said(head):
-    with pytest.raises(FileFormatError, match=r"the format of data cannot be told .*say format= \(--format\)"):
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (b"words without any\norder at all\n", r"the format of data cannot be told .*say format= \(--format\)"),
+        (b"", "data is empty: there are no rows in it"),
+        (b"\n\n", "data is empty"),
+    ],
+)
+def test_what_cannot_be_told_must_be_said(head, message):
+    with pytest.raises(FileFormatError, match=message):
         find_format("data", head, "data")
 
 

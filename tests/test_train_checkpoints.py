@@ -99,6 +99,30 @@ def test_killed_at_any_checkpoint_a_run_ends_with_the_same_bytes(tmp_path, monke
     assert number > 2
 
 
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS.keys())
+def test_a_model_that_cannot_be_saved_costs_no_work(tmp_path, monkeypatch, options):
+    X, y = noisy(300, 5, 3, 4)
+    path, checkpoint, model = tmp_path / "rows.svm", tmp_path / "checkpoint", tmp_path / "model"
+    path.write_text(svm_text(X, y))
+    want = bytes_of(rb.train(path, **options), tmp_path)
+    save = model_file.save
+
+    def full(*_):
+        assert checkpoint.exists() or options.get("passes", 1) == 1
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(model))
+
+    monkeypatch.setattr("rosenblatt.training.save", full)
+    with pytest.raises(OSError, match="No space left"):
+        rb.train(path, checkpoint=checkpoint, every=100, save_to=model, **options)
+    assert checkpoint.exists() and not model.exists()
+    monkeypatch.setattr("rosenblatt.training.save", save)
+    visited = []
+    again = rb.train(path, checkpoint=checkpoint, save_to=model, progress=visited.append, **options)
+    assert model.read_bytes() == bytes_of(again, tmp_path) == want
+    assert again.report["resumed_at"] is not None and not visited
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["bytes of a model", "model", "rows.svm"]
+
+
 def test_killed_again_and_again(tmp_path, monkeypatch):
     X, y = noisy(300, 5, 1, 3)
     path, checkpoint = tmp_path / "rows.svm", tmp_path / "checkpoint"

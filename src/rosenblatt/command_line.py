@@ -62,6 +62,16 @@ class Commands(click.Group):
         command: click.Command = getattr(importlib.import_module(f"rosenblatt.commands.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command that is named first; of a name that is none, what may have been meant."""
+        if args and args[0] not in NAMES and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], NAMES, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(NAMES)}."
+            ctx.fail(f"No such command {args[0]!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the chosen command; what goes wrong is a message, never a traceback."""
         with warnings.catch_warnings():
@@ -74,8 +84,8 @@ class Commands(click.Group):
             except MemoryError as error:
                 raise click.ClickException(
                     "this needs more memory than there is. train and predict read files in constant memory, but a "
-                    "model has a weight for each class and each feature, up to the highest number: hash into fewer "
-                    "(--bits)"
+                    "model has a weight for each class and each feature, up to the highest number: number the features "
+                    "from 1 on, or hash their names into fewer (--bits)"
                 ) from error
             except BrokenPipeError:
                 raise  # whoever read the output has seen enough: click ends quietly

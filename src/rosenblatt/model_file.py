@@ -155,9 +155,11 @@ def write_atomically(path: Path, content: bytes, *, temporary: str | None = None
         if mode is not None:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # of the name that was asked for; writing knows of none
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     if os.name == "posix":  # the new name is on disk when the directory is
         descriptor = os.open(folder, os.O_RDONLY)

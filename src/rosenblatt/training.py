@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from rosenblatt.errors import InputError, counted
 from rosenblatt.learner import Learner, Readout
 from rosenblatt.limits import most_threads
+from rosenblatt.model_file import save
 from rosenblatt.reading import head_start
 from rosenblatt.runs.files import RunFiles
 from rosenblatt.runs.held_out import HeldOut
@@ -48,6 +50,7 @@ def train(
     checkpoint: PathLike | None = None,
     every: int | None = None,
     folder: PathLike | None = None,
+    save_to: PathLike | None = None,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     **reading: Any,
@@ -108,6 +111,9 @@ def train(
         Rows between two checkpoints; by default 2**20.
     folder : str or path, optional
         Where temporary files are put.
+    save_to : str or path, optional
+        The file that the model is saved to, as by `save`, before the checkpoint is removed: if that fails, for want of
+        room, say, the same call goes on from the checkpoint.
     threads : int, optional
         At most so many threads parse files, and learn where there are many classes; by default as many as there are
         processors, up to 8. It changes nothing of the model.
@@ -164,7 +170,13 @@ def train(
             except KeyboardInterrupt:
                 files.save()
                 raise
+            if save_to is not None:
+                with suppress(OSError):  # there is an older one, and perhaps room for the model
+                    files.save()
+            run.end()
             model = _model_of(run)
+            if save_to is not None:
+                save(model, save_to)
             files.finish()
     finally:
         files.close()
@@ -348,6 +360,7 @@ def _report(run: Run, model: TrainedModel, bound: int | None) -> dict[str, Any]:
         "passes": model.n_iter_,
         "mistakes_per_pass": model.mistakes_per_pass_.tolist(),
         "updates": model.n_updates_,
+        "learning_margin": float(run.options.margin),
         "converged": model.converged_,
         "stopped_early": _stopped_early(run, model),
         "problems": model.learner.n_problems,

@@ -34,12 +34,12 @@ class WholeNumber(ParameterType):
 
 
 class RealNumber(ParameterType):
-    """A finite number within limits; ``above`` and ``below`` are not within them."""
+    """A finite number within limits; ``above`` is not within them."""
 
     name = "number"
 
-    def __init__(self, *, least: float = -math.inf, above: float = -math.inf, below: float = math.inf) -> None:
-        self.least, self.above, self.below = least, above, below
+    def __init__(self, *, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> None:
+        self.least, self.above, self.most = least, above, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number."""
@@ -47,7 +47,7 @@ class RealNumber(ParameterType):
             number = float(value)
         except ValueError:
             number = math.nan
-        if not (math.isfinite(number) and number >= self.least and self.above < number < self.below):
+        if not (math.isfinite(number) and number >= self.least and self.above < number <= self.most):
             self.fail(f"{value!r} is not a number{self._limits()}", param, ctx)
         return number
 
@@ -57,11 +57,11 @@ class RealNumber(ParameterType):
             words.append(f"from {self.least:g}")
         if self.above > -math.inf:
             words.append(f"above {self.above:g}")
-        if self.below < math.inf:
-            words.append(f"below {self.below:g}")
-        return " " + " and ".join(words) if words else ""
+        if self.most < math.inf:
+            words.append(f"to {self.most:g}")
+        return " " + " ".join(words) if words else ""
 
 
 POSITIVE = RealNumber(above=0)
 AT_LEAST_0 = RealNumber(least=0)
-SHARE = RealNumber(least=0, below=1)
+SHARE = RealNumber(least=0, most=0.9)

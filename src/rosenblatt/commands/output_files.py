@@ -13,7 +13,10 @@ from typing import IO, Any
 
 import click
 
+from rosenblatt.reading.sources import REJECTED
+
 STANDARD_OUTPUT = "-"
+_PROBE = 1 << 16  # bytes: an empty file is written to a full disk, too
 
 
 def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o", *, device: bool = True) -> None:
@@ -25,6 +28,8 @@ def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o"
     for source in _files(inputs):
         if _same(path, source):
             raise click.UsageError(f"{option} {path} is also an input, and would be written over: name another file")
+        if _same(path, f"{source}{REJECTED}"):
+            raise click.UsageError(f"{option} {path} is where bad lines of {source} are kept: name another file")
     if _is_device(path):
         if not device:
             raise OSError(errno.EINVAL, "this is a device or a pipe; name an ordinary file", path)
@@ -37,8 +42,13 @@ def require_writable(path: str | None, inputs: Iterable[str], option: str = "-o"
     if os.path.exists(path) and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is there and is read-only", path)
     descriptor, name = _temporary(path)
-    os.close(descriptor)
-    os.unlink(name)
+    try:
+        os.write(descriptor, bytes(_PROBE))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    finally:
+        os.close(descriptor)
+        os.unlink(name)
 
 
 @contextmanager
@@ -49,9 +59,10 @@ def written(path: str | None) -> Iterator[IO[bytes]]:
     """
     if path is None or path == STANDARD_OUTPUT:
         stream: Any = sys.stdout
-        stream.flush()
-        yield stream.buffer
-        stream.buffer.flush()
+        with _named("standard output"):
+            stream.flush()
+            yield stream.buffer
+            stream.buffer.flush()
         return
     if _is_device(path):
         with _named(path), open(path, "wb") as file:

@@ -91,7 +91,7 @@ Exit codes:
 @click.option("--margin", metavar="M", type=AT_LEAST_0, help="Learn also from rows that are right by too little (0).")
 @click.option("--multi-class", type=click.Choice(["ovr", "joint"]), help="Each class against the rest, or all at once.")
 @click.option(
-    "--classes", metavar="LABELS", multiple=True, help="All classes, such as a,b,c, where they must be known."
+    "--classes", metavar="LABELS", multiple=True, help='All classes, such as a,b,"c, d", where they must be known.'
 )
 @click.option(
     "--class-weight",
@@ -110,7 +110,7 @@ Exit codes:
 @click.option(
     "--checkpoint", metavar="FILE", type=click.Path(), help="Save the state here; the same command goes on from it."
 )
-@click.option("--every", metavar="N", type=WholeNumber(1), help="Save it after so many rows.")
+@click.option("--every", metavar="N", type=WholeNumber(1), help="Save it after so many rows (1048576).")
 @click.option(
     "--from",
     "start",

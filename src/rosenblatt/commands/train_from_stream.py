@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -32,22 +35,24 @@ def learn(
     arguments = {"readout": READOUTS[name], **_arguments(given)}
     stream.learn_ahead(head_start.settings_of(arguments))
     numpy_without_threads()
+    checkpoint = given.get("checkpoint")
     for remark in stream.remarks:
         output.warn(remark)
     try:
-        with ProgressBar() as bar:
+        with ProgressBar() as bar, _ended_as_by_ctrl_c(wanted=checkpoint is not None):
             model = rb.train(
                 stream,
                 progress=bar if bar.active and not quiet else None,
                 folder=os.path.dirname(os.path.abspath(path)),  # where there is room, which /tmp need not have
+                save_to=path,
                 **arguments,
             )
-    except KeyboardInterrupt:
-        checkpoint = given.get("checkpoint")
-        if checkpoint is not None and os.path.exists(checkpoint):
+    except (KeyboardInterrupt, OSError) as error:
+        of_the_model = isinstance(error, OSError) and error.filename == path
+        kept = checkpoint is not None and os.path.exists(checkpoint)
+        if kept and (of_the_model or isinstance(error, KeyboardInterrupt)):
             output.note(f"saved to {checkpoint}: the same command goes on from there")
         raise
-    rb.save(model, path)
     facts = {
         "algorithm": _NAMES[name],
         "data": list(data),
@@ -60,6 +65,27 @@ def learn(
     return facts | {"next": _next(facts, given)}
 
 
+@contextmanager
+def _ended_as_by_ctrl_c(*, wanted: bool) -> Iterator[None]:
+    """What ends a process in an orderly way (a closed terminal, a container that is stopped) saves first, too."""
+
+    def end(*_: object) -> None:
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # a job in the background ignores Ctrl-C
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, None)
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if wanted and hasattr(signal, name)]  # Windows lacks the second
+    held = [number for name in names if signal.getsignal(number := getattr(signal, name)) is signal.SIG_DFL]
+    for number in held:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in held:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The options of the command as `rosenblatt.train` calls them."""
     own = ("no_intercept", "class_weight", "classes")
@@ -67,7 +93,7 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     if "no_intercept" in given:
         named["fit_intercept"] = False
     if "classes" in given:
-        named["classes"] = _labels([part for text in given["classes"] for part in text.split(",")])
+        named["classes"] = _labels([label for labels in csv.reader(given["classes"]) for label in labels])
     if "class_weight" in given:
         named["class_weight"] = class_weight(given["class_weight"])
     return named

@@ -12,6 +12,7 @@ from rosenblatt.errors import counted
 
 _SHOWN_PASSES = 10
 _SHOWN_CLASSES = 5
+_ENOUGH_ROWS = 100  # to compare accuracies
 _LABEL = 12  # columns
 _NOT_THE_LAST = {"AveragedPerceptron": "; not by the average", "VotedPerceptron": "; not by the vote"}
 
@@ -48,13 +49,14 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Learned", f"{facts['algorithm']}, in {took}{speed}"
     if facts.get("resumed_at") is not None:
         where = facts["resumed_at"]
-        yield "Resumed", f"in pass {where['pass']:,}, behind {counted(where['row'], 'row')}, from a checkpoint"
+        when = f"in pass {where['pass']:,}" if where["pass"] else "while reading"
+        yield "Resumed", f"{when}, behind {counted(where['row'], 'row')}, from a checkpoint"
     if passes is not None:
         early = ": stopped early, and the best weights kept" if facts.get("stopped_early") else ""
         yield "Passes", f"{passes:,} of at most {facts['passes_allowed']:,}{early}"
         problems = facts.get("problems", 1)
         each = f", of {problems:,} problems: each class against the rest" if problems > 1 else ""
-        yield "Mistakes", f"{sum(facts['mistakes_per_pass']):,}{each}"
+        yield ("Updates" if _with_margin(facts) else "Mistakes"), f"{sum(facts['mistakes_per_pass']):,}{each}"
         yield "Converged", _convergence(facts)
     if facts.get("mistakes") is not None:
         yield "Mistakes", f"{facts['mistakes']:,} learned from"
@@ -74,11 +76,17 @@ def _results(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Report", f"{facts['report']} ({size(os.path.getsize(facts['report']))}), for a browser"
 
 
+def _with_margin(facts: dict[str, Any]) -> bool:
+    """Whether rows were learned from that were no mistakes, but right by too little."""
+    return bool(facts.get("learning_margin"))
+
+
 def _convergence(facts: dict[str, Any]) -> str:
+    what = "update" if _with_margin(facts) else "mistake"
     if facts["converged"]:
-        return "yes: the last pass made no mistake"
+        return f"yes: the last pass made no {what}"
     some = " (not all classes took part)" if facts.get("stopped_early") and len(facts["classes"]) > 2 else ""
-    return f"no: the last pass made {counted(facts['mistakes_per_pass'][-1], 'mistake')}{some}"
+    return f"no: the last pass made {counted(facts['mistakes_per_pass'][-1], what)}{some}"
 
 
 def _accuracies(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -99,6 +107,23 @@ def _accuracies(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Accuracy", f"{facts['training_accuracy']:.2%} of the rows that it learned from"
     if facts.get("hold_out_accuracy") is not None:
         yield "Held out", f"{facts['hold_out_accuracy']:.2%} of {counted(facts['hold_out_rows'], 'row')} right"
+    if (better := _better_without(facts)) is not None:
+        yield "Beware", better
+
+
+def _better_without(facts: dict[str, Any]) -> str | None:
+    """What to say of a model that is right less often than the most frequent class alone."""
+    accuracies = (facts.get(name) for name in ("hold_out_accuracy", "progressive_accuracy"))
+    found = next((accuracy for accuracy in accuracies if accuracy is not None), 1.0)
+    most = max(facts["classes"], key=lambda one: int(one.get("rows", 0)))
+    share = most.get("rows", 0) / facts["rows"]
+    if found >= share or facts["rows"] < _ENOUGH_ROWS:
+        return None
+    name = output.shortened(str(most["class"]), 20)
+    return (
+        f"always answering {name} would be right for {share:.2%} of the rows. Features on very different scales have "
+        "this effect: bring them to one scale first"
+    )
 
 
 def _passes(facts: dict[str, Any]) -> list[str]:
@@ -107,7 +132,7 @@ def _passes(facts: dict[str, Any]) -> list[str]:
     held_out = facts.get("hold_out_accuracy_per_pass") or []
     if len(counts) < 2:
         return []
-    heading = ["pass", "mistakes", *(["held out"] if held_out else [])]
+    heading = ["pass", "updates" if _with_margin(facts) else "mistakes", *(["held out"] if held_out else [])]
     rows = [[f"{number:,}", f"{count:,}"] for number, count in enumerate(counts, 1)]
     for row, share in zip(rows, held_out, strict=False):
         row.append(f"{share:.2%}")

@@ -71,6 +71,8 @@ def find_format(path: str, head: bytes, name: str) -> str:
             1,
         )
     found = format_of_name(path) or _format_of_text(lines)
+    if found is None and not head.strip():
+        raise FileFormatError(f"{name} is empty: there are no rows in it", path)
     if found is None:
         raise FileFormatError(
             f"the format of {name} cannot be told from its name or its first lines: "

@@ -97,10 +97,14 @@ def describe(layout: Layout, files: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
+# What is expected where a quote of CSV does not do what quotes do.
+_OF_QUOTES = ("a quote that ends the field", "a delimiter after the quote")
+
+
 def _remedy(expected: str) -> str:
     """What to do about a bad line, from what was expected there."""
     column = _IN_COLUMN.search(expected)
-    if "quote" in expected:
+    if expected.startswith(_OF_QUOTES):
         return "Mend the line, take quotes for signs like any other: quotes=False (--no-quotes), or "
     if "none is missing" in expected:
         return "Fill it in, take missing values for 0: missing='zero' (--missing zero), or "

@@ -228,7 +228,8 @@ def _check(columns: Columns) -> None:
             continue
         if name in used:
             raise header.error(
-                f"columns {used[name]} and {place} are both called {name!r}: rename one, or ignore={place}"
+                f"columns {used[name]} and {place} are both called {name!r}: rename one, or leave it out: "
+                f"ignore={place} (--ignore {place})"
             )
         used[name] = place
 

@@ -96,8 +96,9 @@ def _words(model: Any, labels: Any, predicted: Any, some: bool) -> list[str]:
     lines = [f"It is right about {right:,} of {of_what} ({right / len(labels):.2%})."]
     if getattr(model, "mistakes_per_pass_", None) is not None:
         total, passes = int(model.n_updates_), int(model.n_iter_)
-        run = f"Learning took {passes:,} pass{'' if passes == 1 else 'es'} and {counted(total, 'mistake')}"
-        ended = "; the last pass made none." if model.converged_ else "; it ended before a pass without a mistake."
+        what = "update" if getattr(model, "margin", 0) else "mistake"  # with a margin, rows that are right are learned
+        run = f"Learning took {passes:,} pass{'' if passes == 1 else 'es'} and {counted(total, what)}"
+        ended = "; the last pass made none." if model.converged_ else "; it ended before a pass without one."
         lines.append(run + ended)
     if getattr(model, "gap_", None) is not None:
         lines.append(f"No other hyperplane is better by more than {model.gap_:.1e}, relatively.")

@@ -408,4 +408,7 @@ def _foreign(path: str) -> CheckpointError:
 
 def _damaged(path: str | None) -> CheckpointError:
     what = path or "the temporary file with the rows"
-    return CheckpointError(f"{what} is damaged: its rows are not those that were written. Delete it and begin anew")
+    return CheckpointError(
+        f"{what} is damaged: its rows are not those that were written. Delete it, and "
+        "the checkpoint if it stands beside one, to begin anew"
+    )

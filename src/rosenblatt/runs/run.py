@@ -109,6 +109,9 @@ class Run:
         while self.active is not None and self.active.any() and self.pass_ < self.options.passes:
             self._pass()
         self._lesson = None
+
+    def end(self) -> None:
+        """Bring what was learned into its final form, after which nothing can be learned any more."""
         if self.votes is not None:
             self.votes.sort()
         if self.watch is not None and self.learner is not None:
