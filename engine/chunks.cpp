@@ -81,8 +81,8 @@ void Chunks::close() {
   ahead_.clear();
 }
 
-// Whole lines into the slot: what was carried over and one chunk more, or as much as the longest line needs. Whether this
-// was the end of the stream. The caller is the only reader.
+// Whole lines into the slot: what was carried over and one chunk more, as much as the longest line needs, or what there
+// is before a pause. Whether this was the end of the stream. The caller is the only reader.
 bool Chunks::fill(Slot& slot) {
   std::vector<char>& bytes = slot.bytes;
   int64_t have = static_cast<int64_t>(carried_.size());
@@ -91,8 +91,12 @@ bool Chunks::fill(Slot& slot) {
   carried_.clear();
   int64_t whole = 0, got = 1;
   for (int64_t target = have + chunk_; whole == 0;) {
-    while (have < target && got > 0) {
-      got = source_->read(bytes.data() + have, target - have);
+    slot.paused = false;
+    while (have < target && got > 0 && !slot.paused) {
+      const int64_t room = target - have;
+      char* to = bytes.data() + have;
+      got = source_->read(to, room);
+      slot.paused = got > 0 && got < room && source_->pauses() && std::memchr(to, '\n', static_cast<size_t>(got));
       have += got;
     }
     slot.too_long = got > 0 && have > options_.max_line;
@@ -126,6 +130,7 @@ Chunks::Place Chunks::claim(std::unique_lock<std::mutex>& hold) {
   }
   hold.lock();
   reading_ = false;
+  paused_ = slot->paused;
   finished_ = at_end;
   const bool some = slot->count > 0 || slot->too_long;
   if (some || slot->error) ahead_.push_back(slot);
@@ -188,7 +193,8 @@ std::unique_ptr<Batch> Chunks::next(const std::function<bool()>& waiting) {
       return deliver(*slot);
     }
     if (ahead_.empty() && finished_) return nullptr;
-    if (const Place slot = claim(hold)) {
+    const bool comes = paused_ && !ahead_.empty();  // what is parsed elsewhere is not kept waiting for a read
+    if (const Place slot = comes ? nullptr : claim(hold)) {
       hold.unlock();
       parse_slot(*slot);
       hold.lock();

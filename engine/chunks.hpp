@@ -17,10 +17,12 @@
 
 namespace rosenblatt {
 
-// Where bytes come from. read is called by one thread at a time, and gives 0 at the end; it may throw.
+// Where bytes come from. read is called by one thread at a time, and gives 0 at the end; it may throw. If it gives less
+// than there is room for, `pauses` says whether no more is there for now: whole lines are then not kept waiting.
 struct Source {
   virtual ~Source() = default;
   virtual int64_t read(char* into, int64_t room) = 0;
+  virtual bool pauses() const { return false; }
 };
 
 std::unique_ptr<Source> descriptor_source(int descriptor);
@@ -56,7 +58,7 @@ class Chunks {
     int64_t count = 0;
     std::unique_ptr<Batch> batch;
     std::exception_ptr error;
-    bool ready = false, too_long = false;
+    bool ready = false, too_long = false, paused = false;
   };
   using Place = std::shared_ptr<Slot>;
 
@@ -82,6 +84,7 @@ class Chunks {
   std::vector<std::vector<char>> spare_;  // buffers to use again
   std::vector<char> carried_;             // the beginning of a line whose end is not read yet
   bool reading_ = false, finished_ = false, closed_ = false;
+  bool paused_ = false;  // the last read gave less than was asked for: the next one may take long
   std::vector<std::thread> threads_;
 };
 

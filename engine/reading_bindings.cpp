@@ -60,6 +60,7 @@ class Callable final : public Source {
     std::memcpy(into, got.c_str(), got.size());
     return count;
   }
+  bool pauses() const override { return true; }
 
  private:
   nb::object read_;

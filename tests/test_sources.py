@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -247,6 +248,23 @@ def test_a_named_pipe_is_read_as_it_is_written(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="whether a pipe is empty cannot be asked here")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_of_a_pipe_are_not_kept_waiting_for_more(threads):
+    reader, writer = os.pipe()
+    with open(reader, "rb") as file, from_file(file), open(writer, "wb", buffering=0) as pipe:
+        pipe.write(b"1 1:0.5\n")
+        batches, found = rb.read("-", format="libsvm", threads=threads), []
+        for k in range(20):  # the next row is written when the last one was read
+            found += next(batches).y.tolist()
+            pipe.write(b"-1 1:2\n" if k % 3 else b"-1 1:2\n2 1:")
+            if not k % 3:
+                pipe.write(b"3\n")
+        pipe.close()
+        found += [label for batch in batches for label in batch.y.tolist()]
+    assert found == [1] + [label for k in range(20) for label in ([-1] if k % 3 else [-1, 2])]
+
+
 def test_closing_a_stream_does_not_wait_for_a_silent_writer(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with open(os.open(tmp_path / "pipe", os.O_RDWR), "wb", buffering=0) as writer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -100,6 +101,8 @@ def write(trained: Any, stream: Any, file: IO[bytes], kind: str, what: str) -> M
     out = PredictionFile(file, kind, what, trained.classes_)
     for labels, scores in _predicted(trained, stream, metrics):
         out.write(labels, scores)
+        if file is getattr(sys.stdout, "buffer", None):  # whoever follows it wants to see each as it comes
+            file.flush()
     out.close()
     return metrics
 

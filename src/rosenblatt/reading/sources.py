@@ -105,7 +105,7 @@ class Source:
         self.head, self._ahead = first, b""
         if self.compression != "none":
             self._file = self._unpacked()
-            self.head = self._ahead = self._first_unpacked(look)
+            self.head = self._ahead = self.read(look)
 
     @property
     def plain(self) -> bool:
@@ -122,7 +122,17 @@ class Source:
         return self.read
 
     def read(self, count: int) -> bytes:
-        """The next unpacked bytes, at most `count`; none at the end."""
+        """The next `count` unpacked bytes; fewer at the end, or where a pipe has no more for now; none at the end."""
+        parts: list[bytes] = []
+        while count > 0 and not (parts and self._pauses()) and (part := self._next(count)):
+            parts.append(part)
+            count -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _pauses(self) -> bool:
+        return self.compression == "none" and self._raw.pauses()
+
+    def _next(self, count: int) -> bytes:
         if self._ahead:
             first, self._ahead = self._ahead[:count], self._ahead[count:]
             return first
@@ -130,13 +140,6 @@ class Source:
             return bytes(self._file.read(count))
         except Exception as error:
             raise self._damage(error) from None
-
-    def _first_unpacked(self, count: int) -> bytes:
-        parts: list[bytes] = []
-        while count > 0 and (part := self.read(count)):
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
 
     def _damage(self, error: Exception) -> Exception:
         if isinstance(error, OSError) and error.errno is not None:
@@ -237,12 +240,21 @@ class _Raw(io.RawIOBase):
         return got
 
     def _next(self, count: int) -> bytes:
-        if not self.regular and hasattr(select, "poll"):
-            ready = select.poll()
-            ready.register(self.descriptor, select.POLLIN)
-            while not self.stopped and not ready.poll(_POLL):
-                pass
+        while not self.stopped and self._waits(_POLL):
+            pass
         return b"" if self.stopped else os.read(self.descriptor, count)
+
+    def pauses(self) -> bool:
+        """Whether there is nothing to be had at once: a pipe is empty for now."""
+        return not self.ahead and self._waits(0)
+
+    def _waits(self, milliseconds: int) -> bool:
+        """Whether a pipe has nothing for so long."""
+        if self.regular or not hasattr(select, "poll"):
+            return False
+        ready = select.poll()
+        ready.register(self.descriptor, select.POLLIN)
+        return not ready.poll(milliseconds)
 
 
 def _open(path: str) -> int:
