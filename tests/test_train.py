@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -242,6 +243,31 @@ def test_a_table(tmp_path):
     assert model.feature_names == ["a", "b", "c"] and model.classes_.tolist() == ["down", "up"]
     assert model.report["largest_weights"][0]["feature"] in "abc"
     assert_same(rb.train(path, classes=["up", "down"]), whole(*rb.load(path)))
+
+
+def test_a_frame_must_have_the_columns_that_were_learned_from_in_their_order(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,class\n1,2,up\n2,-5,down\n3,9,up\n")
+    model = rb.train(path, passes=9)
+    frame = pd.read_csv(path)[["a", "b"]]
+    assert model.predict(frame).tolist() == model.predict(frame.to_numpy()).tolist() == ["up", "down", "up"]
+    rb.save(model, tmp_path / "model")
+    for other, odd in (
+        (frame[["b", "a"]], "must be in the same order as they were in fit"),
+        (
+            frame.rename(columns={"b": "c"}),
+            "unseen at fit time:\n- c\nFeature names seen at fit time, yet now missing:\n- b",
+        ),
+    ):
+        for learned in (model, rb.load_trained(tmp_path / "model"), model.to_estimator()):
+            words = "The feature names should match those that were passed during fit.\nFeature names "
+            with pytest.raises(ValueError, match=words + odd):
+                learned.decision_function(other)
+    with pytest.raises(InputError, match=r"Take the columns of the model, in its order: X\[model\.feature_names\]"):
+        model.predict(frame[["b", "a"]])
+    numbered = pd.DataFrame(frame.to_numpy())  # numbers are no names, as for scikit-learn
+    assert model.predict(numbered).tolist() == ["up", "down", "up"]
+    assert rb.train([(numbered, ["up", "down", "up"])]).feature_names is None
 
 
 # ---- Progressive validation ----

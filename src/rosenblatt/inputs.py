@@ -199,8 +199,24 @@ def _sparse_rows(X: Any, estimator: str) -> Rows:
     return Rows(None, csr, view)
 
 
+def require_names(names: Sequence[str] | None, known: Sequence[str] | None) -> None:
+    """Raise, in scikit-learn's words, if the columns of a data frame are not those that a model has learned from."""
+    if names is None or known is None or list(names) == list(known):
+        return
+    lines = ["The feature names should match those that were passed during fit."]
+    for when, these, others in (
+        ("unseen at fit time", names, known),
+        ("seen at fit time, yet now missing", known, names),
+    ):
+        if odd := sorted(set(these) - set(others)):
+            lines += [f"Feature names {when}:", *(f"- {name}" for name in odd[:5]), *(["- ..."] if odd[5:] else [])]
+    if len(lines) == 1:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    raise InputError("\n".join([*lines, "Take the columns of the model, in its order: X[model.feature_names]"]))
+
+
 def _from_frame(X: Any) -> tuple[Any, Sequence[str] | None]:
-    """The values and column names of a data frame of any library; anything else as it is."""
+    """The values of a data frame of any library, and its column names if these are text; anything else as it is."""
     if X is None or isinstance(X, (list, tuple)):
         return X, None
     import narwhals.stable.v1 as nw
@@ -208,7 +224,8 @@ def _from_frame(X: Any) -> tuple[Any, Sequence[str] | None]:
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if not isinstance(frame, nw.DataFrame):
         return X, None
-    return frame.to_numpy(), [str(name) for name in frame.columns]
+    names = list(frame.columns)
+    return frame.to_numpy(), names if all(isinstance(name, str) for name in names) else None
 
 
 def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> NDArray[Any]:

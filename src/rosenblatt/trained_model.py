@@ -136,13 +136,14 @@ class TrainedModel:
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_features)
-            The rows. Sparse rows may have features that the model has never seen; they count nothing.
+            The rows. Sparse rows may have features that the model has never seen; they count nothing. The columns of a
+            data frame must be those of ``feature_names``, in their order.
 
         Returns
         -------
         array of shape (n_rows,) for two classes, (n_rows, n_classes) for more
         """
-        return self.scores_of(_batch_of(X, self.n_features_in_))
+        return self.scores_of(_batch_of(X, self.n_features_in_, self.feature_names))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; ties as the estimators have them.
@@ -314,8 +315,9 @@ def _without_keys(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters | {"class_weight": pairs}
 
 
-def _batch_of(X: Any, n_features: int) -> RowBatch:
+def _batch_of(X: Any, n_features: int, names: Sequence[str] | None) -> RowBatch:
     rows = inputs.rows(X, estimator="TrainedModel")
+    inputs.require_names(rows.feature_names, names)
     rows.require_finite()
     n, d = rows.shape
     codes = np.zeros(n, np.int16)
