@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,9 @@ def test_a_missing_value_is_named_in_whatever_way_it_is_missing(model, kind):
         ),
         (np.ones((2, 2, 2)), "X must have two dimensions, rows and features, got 3"),
         (np.float64(3), "X must have two dimensions, rows and features, got 0"),
+        ({}, "X must have two dimensions, rows and features, got 0"),
+        ("x.csv", r"X must be rows, as an array, .* got 'x\.csv'\. Rows of a file come with X, y = rosenblatt\.load"),
+        (Path("x.csv"), r"got PosixPath\('x\.csv'\).*; rosenblatt\.train learns from files, rosenblatt predict MODEL"),
         (np.empty((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required by Perceptron"),
         (np.empty((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required by Perceptron"),
         (sp.csr_array((0, 3)), r"0 sample\(s\)"),

@@ -149,6 +149,12 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
     """
     if hasattr(X, "tocsr"):
         return _sparse_rows(X, estimator)
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise InputError(
+            f"X must be rows, as an array, a sparse matrix or a data frame, got {X!r:.200}. Rows of a file come with "
+            "X, y = rosenblatt.load(FILE); rosenblatt.train learns from files, rosenblatt predict MODEL FILE predicts "
+            "their rows"
+        )
     names = None
     if not isinstance(X, np.ndarray):
         X, names = _from_frame(X)
@@ -159,7 +165,7 @@ def rows(X: Any, *, estimator: str = "This estimator") -> Rows:
         raise InputError("X holds dates or durations: turn them into numbers first, for example into days")
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported: X must hold real numbers")
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" and array.ndim > 0:
         array = _numbers(array, names)
     if array.ndim != 2:
         raise InputError(
