@@ -270,6 +270,29 @@ def test_a_frame_must_have_the_columns_that_were_learned_from_in_their_order(tmp
     assert rb.train([(numbered, ["up", "down", "up"])]).feature_names is None
 
 
+@pytest.mark.parametrize("labels", [int, float, bool, str, object])
+def test_a_score_is_that_of_the_estimator(labels):
+    X, y = noisy(60, 3, 1)
+    y = np.where(y == 1, "up", "down").astype(object) if labels is object else (y == 1).astype(labels)
+    model, weights = rb.train([(X, y)]), np.arange(60)
+    assert 0.5 < model.score(X, y) == model.to_estimator().score(X, y) < 1
+    assert model.score(X, y.tolist(), weights) == pytest.approx(model.to_estimator().score(X, y, weights), rel=1e-12)
+
+
+def test_what_cannot_be_scored_is_named():
+    X = np.array([[1.0], [-1.0]])
+    model = rb.train([(X, ["up", "down"])])
+    assert model.score(X, ["up", "left"]) == 0.5
+    with pytest.raises(
+        InputError, match="y holds 1, and the classes of the model are text, such as 'down': cast y to str"
+    ):
+        model.score(X, [1, 2])
+    with pytest.raises(InputError, match="y holds 'b', and the classes of the model are numbers, such as 0"):
+        rb.train([(X, [0, 1])]).score(X, ["b", "b"])
+    with pytest.raises(InputError, match=r"y must hold classes, and 0\.5 looks like a measurement"):
+        model.score(X, [0.5, 1.0])
+
+
 # ---- Progressive validation ----
 def predicted_one_by_one(X, y, tie, margin=0.0):
     """How many rows a plain one-against-rest perceptron gives their class before it learns from them."""

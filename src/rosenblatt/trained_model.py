@@ -159,6 +159,34 @@ class TrainedModel:
         """
         return self.classes_of(self.decision_function(X))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of rows that are given their class, as the estimators have it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : array of shape (n_rows,)
+            Their labels. One that is no class of the model is never right.
+        sample_weight : array of shape (n_rows,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        y = inputs.labels(y, len(predicted))
+        classes, _ = inputs.encode(y)
+        inputs.require_classes(classes)
+        text, label = isinstance(self.classes_[0], str), classes.tolist()[0]
+        if isinstance(label, str) != text:
+            raise InputError(
+                f"y holds {label!r}, and the classes of the model are {'text' if text else 'numbers'}, such as "
+                f"{self.classes_.tolist()[0]!r}: cast y to {'str' if text else 'numbers'}"
+            )
+        return float(np.average(predicted == y, weights=inputs.sample_weight(sample_weight, len(y))))
+
     def scores_of(self, batch: Any) -> FloatArray:
         """The scores of a batch: a `RowBatch`, or what a stream of files delivers."""
         scores = self.scorer.scores(batch if isinstance(batch, RowBatch) else RowBatch.of_stream(batch))
