@@ -352,6 +352,18 @@ def test_long_cells_are_read_and_a_first_line_without_end_is_an_error(tmp_path):
         rb.load(write(tmp_path, f"{words * 2},1\n"), text=0, header=False)
 
 
+def test_names_in_a_file_that_is_told_to_have_none_are_told_of(tmp_path):
+    file = write(tmp_path, "\nheight,width,class\n1,2,a\n3,4,b\n")
+    message = (
+        r"line 2, column 1: found 'height', .* It looks like the names of the columns: say header=True \(--header\)"
+    )
+    with pytest.raises(FileFormatError, match=message):
+        rb.load(file, header=False, numeric=[0, 1])
+    file = write(tmp_path, "height,2,a\n3,4,b\n")
+    with pytest.raises(FileFormatError, match="Mend it, read the column as categories: categorical='0'"):
+        rb.load(file, header=False, numeric=[0, 1])
+
+
 # Files like the one that was learned from -----------------------------------------------------------------------------
 
 

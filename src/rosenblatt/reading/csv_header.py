@@ -34,6 +34,7 @@ class CsvHeader:
     offset: int  # of the first byte of data
     line: int  # lines before it
     odd: dict[int, str]  # of a column of categories, why it may have been meant to be another
+    names_line: int  # the line that looks like names, though it is told to be a row; 0: there is none
 
 
 def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
@@ -87,7 +88,9 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
         elif is_prose([row[place] for row in sample]):
             how = f"text={header.ref(place)!r} (--text {name}) learns from their words"
             odd[place] = f"column {name!r} has texts, and each of them is a category of its own: {how}"
-    return CsvHeader(header, kinds, delimiter, end if named else start, lines if named else 0, odd)
+    told_otherwise = options.header is False and _names_columns(cells, sample, ReadingOptions())
+    begin = (end, lines) if named else (start, 0)
+    return CsvHeader(header, kinds, delimiter, *begin, odd, lines if told_otherwise else 0)
 
 
 def _delimiter(head: bytes, quotes: bool) -> str:

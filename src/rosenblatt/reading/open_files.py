@@ -31,6 +31,7 @@ class OpenFile:
     number: int
     order: list[int] | None  # of numeric columns, if it is not the model's
     text: bool  # it has lines
+    names_line: int  # of which one looks like names, though it is told to be a row; 0: none does
 
     def next(self) -> Any:
         """The next batch, or None."""
@@ -55,7 +56,8 @@ class OpenFile:
 
     def fault_error(self, fault: _engine.Fault) -> FileFormatError:
         """The error that a bad line ends with."""
-        remedy = _remedy(fault[4]) + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
+        instead = _remedy(fault[4], names=fault[0] == self.names_line)
+        remedy = instead + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
         if fault[4].startswith("lines of at most"):  # where the next one begins, nobody knows
             remedy = "Break the line up; of CSV, look for a quote that is never closed"
         return FileFormatError(f"{self.words(fault)}. {remedy}", self.source.path, fault[0], fault[1])
@@ -101,9 +103,11 @@ def describe(layout: Layout, files: Sequence[str]) -> str:
 _OF_QUOTES = ("a quote that ends the field", "a delimiter after the quote")
 
 
-def _remedy(expected: str) -> str:
-    """What to do about a bad line, from what was expected there."""
+def _remedy(expected: str, *, names: bool) -> str:
+    """What to do about a bad line, from what was expected there; `names`: it looks like the names of the columns."""
     column = _IN_COLUMN.search(expected)
+    if names:
+        return "It looks like the names of the columns: say header=True (--header), or "
     if expected.startswith(_OF_QUOTES):
         return "Mend the line, take quotes for signs like any other: quotes=False (--no-quotes), or "
     if "none is missing" in expected:
@@ -127,7 +131,7 @@ def open_file(
         reader = open_text(source, layout, beginning, labelled=labelled, threads=threads, chunk=chunk)
     numbers = layout.columns is not None and layout.columns.numeric_only and not layout.options.hashed
     order = layout.columns.order if numbers and layout.columns is not None else None
-    return OpenFile(reader, source, number, order, layout.options.format not in BINARY)
+    return OpenFile(reader, source, number, order, layout.options.format not in BINARY, layout.names_line)
 
 
 def layout_of(source: Source, options: ReadingOptions, labelled: bool) -> Layout:

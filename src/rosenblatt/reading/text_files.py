@@ -23,6 +23,7 @@ class Layout(NamedTuple):
     line: int = 0
     remarks: tuple[str, ...] = ()  # what a user may not expect
     keys: tuple[str, ...] | None = None  # JSON: of the first object
+    names_line: int = 0  # CSV: the line that looks like names, though it is told to be a row
 
 
 class Beginning(NamedTuple):
@@ -45,7 +46,7 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> L
         told = {found.header.find(ref, "categorical") for ref in options.categorical}
         odd = [place for place in columns.places(Kind.CATEGORY) if place in found.odd and place not in told]
         remarks = tuple(f"{source.name}: {found.odd[place]}" for place in odd)
-        return Layout(resolved, columns, found.offset, found.line, remarks)
+        return Layout(resolved, columns, found.offset, found.line, remarks, names_line=found.names_line)
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
         first = _first_object(source)
