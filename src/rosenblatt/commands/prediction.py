@@ -68,8 +68,8 @@ def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
             continue
         if name not in TABLES or not known.is_table:
             raise InputError(
-                f"{file} is {name} by its name, but the model was learned from {known.format}: give it such a file, "
-                f"or say --format {known.format} if this is one"
+                f"{file} is {name} by its name, but the model was learned from {known.format}: give it such a file "
+                f"(rosenblatt convert makes one), or say --format {known.format} if this is one"
             )
         known = _of_format(known, str(name))
     if reading.get("format") in TABLES and known.is_table and reading["format"] != known.format:
