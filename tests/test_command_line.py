@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -286,6 +287,51 @@ def test_a_model_reads_other_tables_by_their_names_and_refuses_other_formats(mon
     assert "data.csv is csv by its name, but the model was learned from libsvm" in result.stderr
     result = run("train", "data.svm", "--from", "data.csv.model", "-o", "again")
     assert "data.svm is libsvm by its name, but the model was learned from csv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "file, told, message",
+    [
+        ("1,2\n3,4\n", [], r"has 2 columns of features, .* learned from 3 features\. Give it the same features\n"),
+        ("1,2,3,4\n", [], r"has 4 columns .*; --label says which column is the label, --ignore leaves a column out\n"),
+        (
+            "a,b,c,d,kind\n1,2,3,4,0\n",
+            ["--label", "kind"],
+            r"has 4 columns .* features; --ignore leaves a column out\n",
+        ),
+        ("1,2,3,up\n4,5,6,down\n", [], r"has 4 columns of features, hashed into 262,144, .* learned from 3 features\."),
+    ],
+)
+def test_a_table_must_have_as_many_features_as_a_model_without_names(file, told, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rb.save(rb.Perceptron().fit(np.eye(3), [0, 1, 1]), "model")
+    Path("new.csv").write_text(file)
+    result = run("predict", "model", "new.csv", *told)
+    assert result.exit_code == 1 and not result.stdout
+    assert re.search(f"^Error: new.csv {message}", result.stderr)
+
+
+def test_going_on_and_a_picture_need_the_features_of_the_model(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rb.save(rb.Perceptron().fit(np.eye(3), [0, 1, 1]), "model")
+    Path("new.csv").write_text("1,2,0\n3,4,1\n")
+    for words in ("train new.csv --from model -o again", "plot new.csv --model model -o picture.png"):
+        result = run(*words.split())
+        assert result.exit_code == 1
+        assert "new.csv has 2 columns of features, but the model was learned from 3 features" in result.stderr
+
+
+def test_a_table_must_have_the_columns_of_a_frame_in_their_order(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"a": [1.0, -1.0], "b": [5.0, 6.0]})
+    rb.save(rb.Perceptron().fit(frame, [0, 1]), "model")
+    Path("same.csv").write_text("a,b\n1,5\n-1,6\n")
+    Path("turned.csv").write_text("b,a\n5,1\n6,-1\n")
+    assert run("predict", "model", "same.csv", "-q").stdout == "0\n1\n"
+    result = run("predict", "model", "turned.csv")
+    assert result.exit_code == 1 and not result.stdout
+    assert "turned.csv: feature 0 is 'b', but of those that the model was learned from it is 'a'" in result.stderr
+    assert run("predict", "model", "turned.csv", "-q", "--numeric", "a", "--numeric", "b").stdout == "0\n1\n"
 
 
 def test_a_told_format_brings_its_own_delimiter(monkeypatch, tmp_path):

@@ -6,14 +6,13 @@ import dataclasses
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import IO, Any
 
 from rosenblatt.commands.conversion import TABLES
 from rosenblatt.commands.metrics import Metrics
 from rosenblatt.commands.prediction_files import PredictionFile
 from rosenblatt.commands.prediction_files import format_of as format_of
-from rosenblatt.errors import FileFormatError, InputError
+from rosenblatt.errors import InputError, counted
 
 
 def loaded(model: str) -> Any:
@@ -25,37 +24,53 @@ def loaded(model: str) -> Any:
 
 def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
     """The rows, read as the model's were, unless something else is told."""
-    from rosenblatt.readers import open_stream
     from rosenblatt.reading.options import ReadingOptions
 
     # Every row gets its line, so a bad one is an error even if it was passed over in training.
     known = dataclasses.replace(trained.reading or ReadingOptions(), bad_lines="error")
-    with needed_by_model(reading):
+    return open_for_model(trained, known, trained.feature_names, data, reading, threads, labelled=False)
+
+
+def open_for_model(
+    model: Any,
+    known: Any,
+    names: Sequence[str] | None,
+    data: Sequence[str],
+    reading: dict[str, Any],
+    threads: int | None,
+    *,
+    labelled: bool = True,
+) -> Any:
+    """The rows of files for a model, read as its own were (`known`), but for what is told (`reading`).
+
+    They must have the features that it has learned from, whose names are `names`.
+    """
+    from rosenblatt.commands import model_columns
+    from rosenblatt.readers import open_stream
+
+    options = read_as(known, data, reading)
+    with model_columns.needed(known, reading):
         stream = open_stream(
             list(data),
-            read_as(known, data, reading),
-            classes=trained.classes_.tolist(),
-            feature_names=trained.feature_names,
+            options,
+            classes=model.classes_.tolist(),
+            feature_names=names,
             threads=threads,
-            labelled=False,
+            labelled=labelled,
         )
-        stream.require_told(reading)
-    require_index_base(stream)
-    return stream
-
-
-@contextmanager
-def needed_by_model(reading: dict[str, Any]) -> Iterator[None]:
-    """Say of a column that is not there that the model needs it, unless `reading`, what the user told, names it."""
-    from rosenblatt.reading.table_columns import MissingColumnError
-
     try:
-        yield
-    except MissingColumnError as error:
-        if error.option in reading:
-            raise
-        what = f"the model needs column {error.name!r}, and {error.header.where} has no such column"
-        raise FileFormatError(f"{what}. {error.there_are()}", error.path) from None
+        if not labelled:
+            stream.require_told(reading)
+        require_index_base(stream)
+        if "others" not in reading:
+            model_columns.require_all(stream, known, options)
+        model_columns.require_features(stream, model.n_features_in_)
+        if not options.numeric:
+            model_columns.require_order(stream, names)
+    except InputError:
+        stream.close()
+        raise
+    return stream
 
 
 def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
@@ -88,7 +103,6 @@ def _of_format(known: Any, name: str) -> Any:
 def require_index_base(stream: Any) -> None:
     """Raise if nobody knows which feature an index of a libsvm file means to the model."""
     if stream.options.format == "libsvm" and stream.options.index_base is None:
-        stream.close()
         raise InputError(
             f"{stream.files[0]} is a libsvm file, and the model does not say whether its first feature has the number "
             "0 or 1, because it was not learned from such a file: say --index-base 0 or --index-base 1"
@@ -135,9 +149,11 @@ def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[An
         metrics.add(batch.codes, codes)
         yield trained.classes_[codes], scores
     if metrics.rows and not knows:
+        names, number = trained.feature_names, counted(trained.n_features_in_, "feature")
+        learned = ", ".join(map(repr, names[:5])) if names else f"{number} without names"
         warnings.warn(
             f"the model knows no feature of {', '.join(stream.files[:3])}, so that every row has the same scores: "
-            f"it has learned from {', '.join(map(repr, (trained.feature_names or ['others'])[:5]))}",
+            f"it has learned from {learned}",
             stacklevel=2,
         )
     elif stream.options.format == "libsvm" and widest > trained.n_features_in_:

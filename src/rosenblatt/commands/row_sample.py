@@ -48,18 +48,11 @@ def sampled(
 
 def opened(trained: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
     """The rows with their labels, read as the model's were, unless something else is told."""
-    from rosenblatt.commands.prediction import read_as
-    from rosenblatt.readers import open_stream
+    from rosenblatt.commands.prediction import open_for_model
     from rosenblatt.reading.options import ReadingOptions
 
-    options = read_as(trained.reading or ReadingOptions(), data, reading)
-    return open_stream(
-        list(data),
-        options,
-        classes=trained.classes_.tolist(),
-        feature_names=trained.feature_names,
-        threads=threads,
-    )
+    known = trained.reading or ReadingOptions()
+    return open_for_model(trained, known, trained.feature_names, data, reading, threads)
 
 
 def fitted(X: Any, trained: Any) -> Any:

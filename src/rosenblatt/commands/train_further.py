@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.commands.prediction import needed_by_model, read_as, require_index_base
+from rosenblatt.commands.prediction import open_for_model
 from rosenblatt.commands.train_report import command, rejected_files
 from rosenblatt.errors import InputError, counted
 
@@ -59,20 +59,10 @@ def learn(
 
 
 def _opened(model: Any, data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Any:
-    from rosenblatt.readers import open_stream
     from rosenblatt.reading.options import ReadingOptions
 
     known = getattr(model, "reading_", None) or ReadingOptions()
-    with needed_by_model(reading):
-        stream = open_stream(
-            list(data),
-            read_as(known, data, reading),
-            classes=model.classes_.tolist(),
-            feature_names=getattr(model, "feature_names_in_", None),
-            threads=threads,
-        )
-    require_index_base(stream)
-    return stream
+    return open_for_model(model, known, getattr(model, "feature_names_in_", None), data, reading, threads)
 
 
 def _batches(model: Any, stream: Any) -> Iterator[tuple[Any, Any, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.errors import FileFormatError, InputError, counted
 from rosenblatt.reading.formats_found import find_format, format_of_name
-from rosenblatt.reading.options import ReadingOptions
+from rosenblatt.reading.options import ColumnRef, ReadingOptions
 from rosenblatt.reading.sources import Source
 from rosenblatt.reading.table_columns import Header, MissingColumnError
 from rosenblatt.reading.text_files import Beginning, Layout, open_text, text_layout
@@ -178,7 +178,7 @@ def must_agree(first: Layout) -> Iterator[None]:
         raise _disagrees(error.header, error.name, first.columns.header) from None
 
 
-def _disagrees(header: Header, missing: str, other: Header) -> FileFormatError:
+def _disagrees(header: Header, missing: ColumnRef, other: Header) -> FileFormatError:
     return header.error(f"it has no column {missing!r}, but {other.where} has: files read as one must agree")
 
 

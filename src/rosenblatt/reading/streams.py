@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rosenblatt import _engine
+    from rosenblatt.reading.table_columns import Columns
 
 _PATIENCE = 0.025  # seconds between two looks at whether anybody wants to know how far the engine is
 CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in a cache
@@ -131,6 +132,11 @@ class Stream:
         if self._part is not None:
             self._first_names = self._part.reader.dictionary()
         return [name.decode(errors="replace") for name in self._first_names or ()]
+
+    @property
+    def columns(self) -> Columns | None:
+        """What each column of the first file is; None where a format has no columns."""
+        return self._layout.columns
 
     @property
     def width(self) -> int | None:

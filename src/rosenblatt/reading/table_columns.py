@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from rosenblatt.errors import FileFormatError
+from rosenblatt.errors import FileFormatError, counted
 from rosenblatt.reading.options import ColumnRef, ReadingOptions
 
 LABEL_NAMES = ("label", "class", "target", "y")
@@ -44,7 +44,7 @@ class Header(NamedTuple):
         """The number of a column that an option names."""
         if isinstance(ref, int):
             if not -len(self.names) <= ref < len(self.names):
-                raise self.error(f"{option}={ref}, but it has only {len(self.names)} columns, numbered from 0")
+                raise MissingColumnError(self, ref, option)
             return ref % len(self.names)
         places = [place for place, name in enumerate(self.names) if self.told and name == ref]
         if len(places) > 1:
@@ -75,19 +75,20 @@ class Header(NamedTuple):
 
 
 class MissingColumnError(FileFormatError):
-    """A file has no column of a name that an option has, which a user may have given, or a model."""
+    """A file has no column of a name or number that an option has, which a user may have given, or a model."""
 
-    def __init__(self, header: Header, name: str, option: str) -> None:
+    def __init__(self, header: Header, name: ColumnRef, option: str) -> None:
         """Say it of the option, and keep what another message needs."""
         self.header, self.name, self.option = header, name, option
-        what = f"{option}={name!r}, but there is no such column. {self.there_are()}"
-        super().__init__(f"{header.where}: {what}", header.path)
+        only = f"it has only {counted(len(header.names), 'column')}, numbered from 0"
+        what = only if isinstance(name, int) else f"there is no such column. {self.there_are()}"
+        super().__init__(f"{header.where}: {option}={name!r}, but {what}", header.path)
 
     def there_are(self) -> str:
         """Which columns there are, and which one may have been meant."""
         import difflib
 
-        names, name = self.header.names, self.name
+        names, name = self.header.names, str(self.name)
         parts = name.split(",")
         if len(parts) > 1 and all(part in names for part in parts):
             return f"It has {self.header.shown()}; give the option once for each of {', '.join(map(repr, parts))}"
@@ -140,7 +141,7 @@ def columns_of(
     labelled : bool
         Whether there must be a label.
     """
-    if not labelled and not header.told:
+    if not labelled:
         options = _without_absent_label(header, options)
     kinds: dict[int, Kind] = {}
 
@@ -201,12 +202,18 @@ def _label(header: Header, options: ReadingOptions, kinds: dict[int, Kind], labe
     raise header.error(f"{what}. Say which one has the labels: label= (--label NAME)")
 
 
-def _without_absent_label(header: Header, options: ReadingOptions) -> ReadingOptions:
-    """Options for a file without names that has one column less than the one that was learned from: its label."""
+def columns_by_number(options: ReadingOptions) -> int | None:
+    """How many columns a file without names has whose options name each by its number; None where they do not."""
     refs = [*options.numeric, *options.categorical, *options.text, *options.ignore]
-    learned = len(refs) + (options.label is not None) + (options.weight is not None)
-    known = options.others == "ignore" and isinstance(options.label, int) and options.label >= 0
-    if not known or len(header.names) != learned - 1:
+    refs += [ref for ref in (options.label, options.weight) if ref is not None]
+    known = options.others == "ignore" and refs and all(isinstance(ref, int) and ref >= 0 for ref in refs)
+    return len(refs) if known else None
+
+
+def _without_absent_label(header: Header, options: ReadingOptions) -> ReadingOptions:
+    """Options for a file that has one column less than the one without names that was learned from: its label."""
+    learned = columns_by_number(options)
+    if learned is None or options.label is None or len(header.names) != learned - 1:
         return options
 
     def shifted(column: ColumnRef) -> ColumnRef:
