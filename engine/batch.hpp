@@ -138,6 +138,13 @@ class Batch {
   size_t kept_labels_ = 0, kept_names_ = 0;
 };
 
+// Whether a label says that there is none: nothing at all, or not a number.
+inline bool says_nothing(std::string_view label) {
+  if (label.size() == 4 && (label[0] == '+' || label[0] == '-')) label.remove_prefix(1);
+  if (label.size() != 3) return label.empty();
+  return (label[0] | 32) == 'n' && (label[1] | 32) == 'a' && (label[2] | 32) == 'n';
+}
+
 // Some bytes as a message shows them: printable, in quotes, and not long.
 inline std::string shown(std::string_view bytes) {
   constexpr size_t kMost = 40;

@@ -234,7 +234,7 @@ class Table {
   bool label(const char*& p) {
     Field found;
     if (!field(p, found)) return false;
-    if (!found.content.empty()) return batch_.label(unquoted(found)) || fail(found, "a label in UTF-8");
+    if (!says_nothing(found.content)) return batch_.label(unquoted(found)) || fail(found, "a label in UTF-8");
     return !options_.require_label || fail(found, "a label");
   }
 

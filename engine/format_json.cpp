@@ -4,7 +4,7 @@
 // A number, true (1) or false (0) is a feature called as its key; a string is a category, key=value, or if the key is one
 // of the text keys, its words are features (row_features.hpp, words.hpp). null and NaN are missing values: an error, or 0.
 // Ignored keys may have any value, and no other key may have an array or an object.
-// A label is a string, a number as it is written, true, false, or null (none).
+// A label is a string, a number as it is written, true, false, or null (none; so is a string that says_nothing).
 #include "batch.hpp"
 #include "json_text.hpp"
 #include "row_features.hpp"
@@ -172,7 +172,7 @@ class Object {
     } else if (!word("null")) {
       return fail(p_, "a label: a string, a number, true or false");
     }
-    if (!token.empty()) return batch_.label(token) || fail(start, "a label in UTF-8");
+    if (!says_nothing(token)) return batch_.label(token) || fail(start, "a label in UTF-8");
     return !options_.require_label || fail(start, "a label: a string, a number, true or false");
   }
 

@@ -147,7 +147,9 @@ class Line {
       p = start;  // index:value, so there is no label
       return !options_.require_label || fail(start, "a label, then index:value pairs");
     }
-    return batch_.label({start, static_cast<size_t>(p - start)}) || fail(start, "a label in UTF-8");
+    const std::string_view token(start, static_cast<size_t>(p - start));
+    if (says_nothing(token)) return !options_.require_label || fail(start, "a label");
+    return batch_.label(token) || fail(start, "a label in UTF-8");
   }
 
   bool query(const char*& p) {

@@ -121,6 +121,7 @@ class Line {
     const char* end = text.data() + text.size();
     if (number == 0) {
       if (text.find(':') != std::string_view::npos) return fail(text.data(), "a simple label (a class, without costs)");
+      if (says_nothing(text)) return !options_.require_label || fail(text.data(), "a label");
       return batch_.label(text) || fail(text.data(), "a label in UTF-8");
     }
     double value;

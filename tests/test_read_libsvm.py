@@ -229,9 +229,23 @@ def test_the_fingerprint_tells_files_apart(tmp_path):
     assert open_stream(path).fingerprint != first
 
 
-def test_a_missing_label_is_an_error(tmp_path):
-    with pytest.raises(FileFormatError, match=r"the label of row 1 \(the first is row 0\) is 'nan'"):
-        rb.load(write(tmp_path, "1 1:1\nnan 1:1\n"))
+@pytest.mark.parametrize(
+    ("name", "text", "column"),
+    [
+        ("data.svm", "1 1:1\nNaN 1:1\n2 1:3\n", 1),
+        ("data.vw", "1 |f a\n -nan |f a\n2 |f b\n", 2),
+        ("data.csv", '1,1\n5,"nan"\n3,2\n', 3),
+        ("data.jsonl", '{"label": 1, "a": 1}\n{"label": "nan", "a": 1}\n{"label": 2, "a": 1}\n', 11),
+    ],
+)
+def test_a_label_that_says_nothing_is_a_bad_line(tmp_path, name, text, column):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=rf"line 2, column {column}: found .*, expected a label") as raised:
+        rb.load(path)
+    assert (raised.value.path, raised.value.line, raised.value.column) == (str(path), 2, column)
+    with pytest.warns(UserWarning, match="1 bad line was skipped"):
+        assert rb.load(path, bad_lines="skip")[1].tolist() == [1, 2]
 
 
 def test_an_empty_file_has_no_rows(tmp_path):

@@ -290,3 +290,14 @@ def test_a_missing_category_is_an_error_with_its_row(tmp_path):
     with pytest.raises(FileFormatError, match=r"row 1 \(the first is row 0\): .*none is missing, in column 'c'"):
         rb.load(tmp_path / "data.parquet")
     assert rb.load(tmp_path / "data.parquet", missing="zero")[0].nnz == 1
+
+
+def test_the_label_of_a_rejected_row_is_no_class(tmp_path):
+    table = pa.table({"v": [None, 1.0, 2.0, -1.0], "label": ["ghost", "a", "nan", "b"]})
+    pq.write_table(table, tmp_path / "data.parquet")
+    with pytest.warns(UserWarning, match=r"2 bad lines were skipped"):
+        X, y = rb.load(tmp_path / "data.parquet", bad_lines="skip")
+    assert X.tolist() == [[1.0], [-1.0]] and y.tolist() == ["a", "b"]
+    assert rb.train(tmp_path / "data.parquet", bad_lines="skip").classes_.tolist() == ["a", "b"]
+    with pytest.raises(FileFormatError, match=r"row 2 \(the first is row 0\): found nothing, expected a label"):
+        rb.load(tmp_path / "data.parquet", missing="zero")

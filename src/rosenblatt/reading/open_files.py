@@ -194,20 +194,3 @@ def require_same_columns(first: Layout, other: Layout) -> None:
             raise theirs.error(f"it has a column {name!r} that {ours.where} has not: files read as one must agree")
     missing = next((name for name in ours.names if name not in theirs.names), ours.names[-1])
     raise _disagrees(theirs, missing, ours)
-
-
-def says_nothing(label: bytes) -> bool:
-    """Whether a label says that there is none."""
-    return label == b"" or label.lower() in (b"nan", b"+nan", b"-nan")
-
-
-def require_labels(tokens: list[bytes], part: OpenFile, raw: Any, rows: int, known: int) -> None:
-    """Raise if a new label says that there is none."""
-    for number, token in enumerate(tokens, known):
-        if says_nothing(token):
-            row = rows - raw.n_rows + int((raw.labels == number).argmax())
-            raise FileFormatError(
-                f"{part.source.name}: the label of row {row} (the first is row 0) is {token.decode()!r}: "
-                "every row needs a label. Remove the rows without one",
-                part.source.path,
-            )

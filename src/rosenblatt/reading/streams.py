@@ -24,10 +24,8 @@ from rosenblatt.reading.open_files import (
     layout_of,
     must_agree,
     open_file,
-    require_labels,
     require_one_format,
     require_same_columns,
-    says_nothing,
 )
 from rosenblatt.reading.options import ReadingOptions
 from rosenblatt.reading.rejected_lines import RejectedLines
@@ -259,8 +257,6 @@ class Stream:
 
     def _take_classes(self, tokens: list[bytes]) -> bool:
         """Meet the classes of these labels; no if they are not as many classes."""
-        if any(says_nothing(token) for token in tokens):
-            return False
         known = ClassTable()
         if [known.code(token) for token in tokens] != list(range(len(tokens))):
             return False
@@ -355,19 +351,17 @@ class Stream:
         if raw.smallest >= 0 and (raw.smallest < self.smallest_index or self.smallest_index < 0):
             self.smallest_index = raw.smallest
         position = Position(part.number, raw.end, raw.lines, rows)
-        codes, raw = self._classes_of(part, raw, rows), part.ordered(raw)
+        codes, raw = self._classes_of(part, raw), part.ordered(raw)
         return StreamBatch(raw.rows, raw.n_rows, raw.n_features, codes, raw.weights, position, raw)
 
-    def _classes_of(self, part: OpenFile, raw: Any, rows: int) -> NDArray[np.int32]:
+    def _classes_of(self, part: OpenFile, raw: Any) -> NDArray[np.int32]:
         """From the numbers of label tokens to those of classes; mostly they are the same."""
         labels: NDArray[np.int32] = raw.labels
         if part.reader.n_labels > len(self._codes):
             import numpy as np
 
             tokens = part.reader.labels(len(self._codes))
-            if self._labelled:
-                require_labels(tokens, part, raw, rows, len(self._codes))
-            self._codes += [-1 if says_nothing(token) else self.classes.code(token) for token in tokens]
+            self._codes += [self.classes.code(token) for token in tokens]
             same = self._codes == list(range(len(self._codes)))
             self._lookup = None if same else np.asarray([*self._codes, -1], np.int32)
         return labels if self._lookup is None else self._lookup[labels]

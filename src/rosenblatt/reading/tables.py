@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 1 << 16  # in a batch
 _BUFFER = 1 << 20  # bytes that pyarrow reads at once, instead of whole column chunks
 _INDEX = re.compile(r"__index_level_\d+__")  # pandas keeps the index of a frame so: it is not a feature
+_NO_LABEL = ("", "nan", "+nan", "-nan")  # they say that there is none, as a null does and as in files of text
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
@@ -255,35 +256,48 @@ class NumberReader(_TableReader):
         for k, place in enumerate(places):
             values[:, k] = _numbers(piece.column(place))
         weights = _numbers(piece.column(self.kinds.index(Kind.WEIGHT))) if Kind.WEIGHT in self.kinds else None
-        codes = self._codes(piece)
+        labels, tokens = self._labels_of(piece)
         if self.options.missing == "zero":
             values[np.isnan(values)] = 0.0
-        good, rejected = self._faults(values, weights, codes, [self.names[place] for place in places])
+        good, rejected = self._faults(values, weights, labels, [self.names[place] for place in places])
         fault = None
         if rejected and self.options.bad_lines != "skip":
             fault, rejected = rejected[0], []
             good = np.arange(len(good)) < fault[0] - 1 - self.rows
         if not good.all():
-            values, codes = values[good], codes[good]
+            values, labels = values[good], labels[good]
             weights = None if weights is None else weights[good]
         self.rows += piece.num_rows
-        return TableBatch(values, codes, weights, self.rows, self.rows, rejected, fault)
+        return TableBatch(values, self._codes(labels, tokens), weights, self.rows, self.rows, rejected, fault)
 
-    def _codes(self, piece: Any) -> NDArray[np.int32]:
+    def _labels_of(self, piece: Any) -> tuple[NDArray[np.int32], list[str]]:
+        """The label of each row as a number of these tokens; −1: it has none."""
         import numpy as np
         import pyarrow as pa
 
         if Kind.LABEL not in self.kinds:
-            return np.full(piece.num_rows, -1, np.int32)
+            return np.full(piece.num_rows, -1, np.int32), []
         column = _plain(piece.column(self.kinds.index(Kind.LABEL)))
         encoded = column.cast(pa.string()).dictionary_encode()
-        known = [self._tokens.setdefault(token, len(self._tokens)) for token in encoded.dictionary.to_pylist()]
-        numbers = encoded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-        codes: NDArray[np.int32] = np.asarray([*known, -1], np.int32)[numbers]
-        return codes
+        tokens = encoded.dictionary.to_pylist()
+        numbers = encoded.indices.fill_null(len(tokens)).to_numpy(zero_copy_only=False)
+        said = [-1 if token.lower() in _NO_LABEL else number for number, token in enumerate(tokens)]
+        labels: NDArray[np.int32] = np.asarray([*said, -1], np.int32)[numbers]
+        return labels, tokens
+
+    def _codes(self, labels: NDArray[np.int32], tokens: list[str]) -> NDArray[np.int32]:
+        """The labels of the rows that are left, numbered in the order in which these rows show them."""
+        import numpy as np
+
+        used, first = np.unique(labels, return_index=True)
+        codes = np.full(len(tokens) + 1, -1, np.int32)
+        for number in used[np.argsort(first)].tolist():
+            if number >= 0:
+                codes[number] = self._tokens.setdefault(tokens[number], len(self._tokens))
+        return codes[labels]
 
     def _faults(
-        self, values: NDArray[Any], weights: NDArray[Any] | None, codes: NDArray[Any], names: list[str]
+        self, values: NDArray[Any], weights: NDArray[Any] | None, labels: NDArray[Any], names: list[str]
     ) -> tuple[NDArray[np.bool_], list[_engine.Fault]]:
         """Which rows are good, and what is wrong with the others."""
         import numpy as np
@@ -294,13 +308,13 @@ class NumberReader(_TableReader):
         if weights is not None:
             good &= np.isfinite(weights) & (weights >= 0)
         if self.labelled:
-            good &= codes >= 0
+            good &= labels >= 0
         faults = []
         for row in np.flatnonzero(~good).tolist():
             if row in columns:
                 place, name = columns[row]
                 number, expected = values[row, place], f"a finite number in column {name!r}"
-            elif self.labelled and codes[row] < 0:
+            elif self.labelled and labels[row] < 0:
                 number, expected = float("nan"), f"a label in column {self.names[self.kinds.index(Kind.LABEL)]!r}"
             else:
                 number = float("nan") if weights is None else weights[row]
