@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 from strategies import fitted, noisy
 
@@ -533,3 +535,24 @@ def test_limits_read_as_sentences():
     assert str(inputs.integer(1, none=True)) == "None or an integer of at least 1"
     assert str(inputs.number(0, high=1, above=True)) == "a number above 0 and at most 1"
     assert str(inputs.Limit(choices=("a", "b"))) == "'a' or 'b'"
+
+
+# ---- Features that are stored in parts ----
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 4), st.sampled_from((0.1, 0.2, 0.7, -0.3, 1e16))), max_size=9), min_size=1
+    )
+)
+def test_parts_of_a_feature_are_summed_in_their_order_where_the_first_stands(rows):
+    starts = np.cumsum([0, *map(len, rows)])
+    columns, values = (np.array([part[k] for row in rows for part in row], t) for k, t in ((0, np.int32), (1, float)))
+    X = sp.csr_array((values, columns, starts), shape=(len(rows), 5))
+    found = inputs.rows(X).summed().sparse
+    for i, row in enumerate(rows):
+        sums = {}
+        for column, value in row:
+            sums[column] = sums[column] + value if column in sums else value
+        part = slice(*found.indptr[i : i + 2])
+        assert dict(zip(found.indices[part].tolist(), found.data[part].tolist(), strict=True)) == sums
+        assert found.indices[part].tolist() == list(sums)
+    assert X.data.tolist() == values.tolist() and X.indices.tolist() == columns.tolist()  # the caller's own

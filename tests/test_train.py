@@ -1,5 +1,6 @@
 """Learning from a stream gives, to the bit, what `fit` learns from all rows at once."""
 
+import json
 import subprocess
 import sys
 
@@ -172,6 +173,27 @@ def test_a_libsvm_file(tmp_path, first, readout, k):
     assert model.n_features_in_ == 6
     if readout != "vote":
         assert {entry["feature"] for entry in model.report["largest_weights"]} <= {str(j + first) for j in range(6)}
+
+
+OBJECTS = st.lists(  # of each: label, and features in whatever order
+    st.tuples(
+        st.sampled_from((1, -1)),
+        st.dictionaries(st.sampled_from("abcdef"), st.integers(-9, 9).map(lambda tenths: tenths / 10), min_size=1),
+    ),
+    min_size=2,
+    max_size=30,
+).filter(lambda rows: len({label for label, _ in rows}) == 2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(OBJECTS, st.sampled_from((0.0, 1.0)), st.sampled_from(READOUTS), st.lists(st.integers(0, 30), max_size=4))
+def test_rows_whose_features_come_in_any_order(tmp_path_factory, rows, margin, readout, cuts):
+    path = tmp_path_factory.getbasetemp() / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps({'label': label, **features})}\n" for label, features in rows))
+    X, y = rb.load(path)
+    want = whole(X, y, readout=readout, max_iter=3, margin=margin)
+    assert_same(rb.train(path, passes=3, readout=readout, margin=margin), want)
+    assert_same(rb.train(cut(X, y, cuts), passes=3, readout=readout, margin=margin), want)
 
 
 @pytest.mark.parametrize("chunk", [64, 1000, 1 << 21])

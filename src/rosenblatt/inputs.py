@@ -54,12 +54,16 @@ class Rows:
     feature_names: Sequence[str] | None = None
 
     def summed(self) -> Rows:
-        """The same with each feature of a row stored once: CSR may hold parts of it, whose squares are not its own."""
+        """The same with each feature of a row stored once: CSR may hold parts of it, whose squares are not its own.
+
+        A feature stands where the row first has it, as in rows that are read from files: the order decides how sums are
+        rounded, and so what is learned.
+        """
         if self.sparse is None or self.sparse.has_canonical_format:
             return self
-        whole = self.sparse.copy()
-        whole.sum_duplicates()
-        return rows(whole)
+        by_column = self.sparse.copy()
+        by_column.sort_indices()
+        return self if by_column.has_canonical_format else rows(_summed(self.sparse))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -219,6 +223,22 @@ def require_names(names: Sequence[str] | None, known: Sequence[str] | None) -> N
     if len(lines) == 1:
         lines.append("Feature names must be in the same order as they were in fit.")
     raise InputError("\n".join([*lines, "Take the columns of the model, in its order: X[model.feature_names]"]))
+
+
+def _summed(csr: Any) -> Any:
+    """CSR with the parts of a feature added up, in their order, where the first of them stands."""
+    data, indices = (part[: csr.indptr[-1]] for part in (csr.data, csr.indices))
+    row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    order = np.lexsort((indices, row))  # stable, so that of parts the first one leads
+    leads = np.ones(len(order), bool)
+    leads[1:] = (np.diff(row[order]) != 0) | (np.diff(indices[order]) != 0)
+    first = np.empty_like(order)
+    first[order] = order[np.maximum.accumulate(np.where(leads, np.arange(len(order)), 0))]
+    sums = np.full_like(data, -0.0)  # to which any x can be added: it is x
+    np.add.at(sums, first, data)
+    kept = first == np.arange(len(first))
+    ends = np.concatenate([[0], np.cumsum(kept)]).astype(csr.indptr.dtype)
+    return type(csr)((sums[kept], indices[kept], ends[csr.indptr]), shape=csr.shape)
 
 
 def _from_frame(X: Any) -> tuple[Any, Sequence[str] | None]:

@@ -59,7 +59,8 @@ def train(
 
     Classes and features need not be known beforehand. The model is, to the bit, that of
     ``Perceptron(shuffle=False, max_iter=passes).fit(*load(source))``, or of `AveragedPerceptron` and `VotedPerceptron`,
-    however the rows come in batches and on however many threads.
+    with any `margin`, however the rows come in batches and on however many threads. The features of a sparse row keep
+    the order in which it has them, which decides how sums are rounded.
 
     Parameters
     ----------
