@@ -74,6 +74,15 @@ def test_many_passes_are_summed_up_and_the_line_ends_at_the_total():
     assert heights.max() <= model.mistakes_per_pass_.max() and heights.min() >= model.mistakes_per_pass_.min()
 
 
+def test_a_bound_that_is_too_large_for_a_float_is_told_and_not_drawn():
+    X, y = np.array([[1.0], [1e-200], [-1e-200]]), [1, 1, -1]
+    traced = rb.trace(X, y, fit_intercept=False)
+    certificate = rb.certify(X, y, fit_intercept=False)
+    ax = plot.mistakes(traced, bound=certificate)
+    assert ax.get_title(loc="left").endswith("at most 10^401") and not [a for a in ax.lines if a.get_gid() == "bound"]
+    assert plot.proof(traced, certificate).get_title(loc="left").endswith("no bound is stated")
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

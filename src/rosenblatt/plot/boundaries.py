@@ -15,7 +15,7 @@ from rosenblatt.inputs import FloatArray
 from rosenblatt.plot import marks, solids, style
 from rosenblatt.plot.samples import SHOWN, Sample, dense, sample
 from rosenblatt.plot.subjects import Subject, subject_of
-from rosenblatt.plot.views import View, view_of
+from rosenblatt.plot.views import View, in_range, view_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def draw_plane(
     ax.set_xlabel(style.short(view.labels[0], 40))
     ax.set_ylabel(style.short(view.labels[1], 40))
     handles: list[Any] = []
-    a, c = view.line(plane)
+    a, c = view.line(in_range(plane))
     if a.any():
         marks.draw_sides(ax, a, c)
         if band is not None and band > 0:

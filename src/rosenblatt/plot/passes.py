@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.certificates import JointSeparable, Separable
+from rosenblatt.checking import mistake_bounds
 from rosenblatt.errors import InputError, counted
 from rosenblatt.inputs import IntArray
 from rosenblatt.plot import style
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BARS = 60  # passes that are drawn one by one
+_LARGEST = 1e300  # bound that is drawn; a larger one need not be a float, and is only told
 _FAR = 6.0  # how many times the mistakes made the bound may be before the axis is a logarithm
 
 
@@ -53,7 +55,7 @@ def mistakes(model: Any, *, bound: Any = None, ax: Axes | None = None) -> Axes:
     total = int(counts.sum())
     ax = style.axes_for(ax, (5.0, 3.3))
     handles = _draw_counts(ax, counts)
-    if most is not None and math.isfinite(most):
+    if most is not None and most < _LARGEST:
         line = ax.axhline(float(most), color=style.VERMILLION, lw=1.4, ls=(0, (6, 3)), gid="bound")
         line.set_label(f"bound: {_in_figures(most)}")
         handles.append(line)
@@ -94,10 +96,10 @@ def _bound(bound: Any, margin: float) -> float | int | None:
     if bound is None:
         return None
     try:
-        value = float(bound)
-    except (TypeError, ValueError, OverflowError):
+        right = bool(bound >= 0)
+    except (TypeError, ValueError):
         raise InputError(f"bound must be a number or a certificate of separability, got {bound!r}") from None
-    if not value >= 0:
+    if not right:
         raise InputError(f"bound must be 0 or more, got {bound}")
     return bound  # type: ignore[no-any-return]
 
@@ -135,7 +137,7 @@ def _draw_counts(ax: Axes, counts: IntArray) -> list[Any]:
 
 def _scale(ax: Axes, counts: IntArray, total: int, most: float | int | None) -> None:
     """A logarithm, which begins with 0 all the same, where the numbers are far apart."""
-    top = max([total, *([float(most)] if most is not None and math.isfinite(most) else [])])
+    top = max([total, *([float(most)] if most is not None and most < _LARGEST else [])])
     spread = top / max(1, float(np.median(counts[counts > 0])) if (counts > 0).any() else 1)
     from matplotlib.ticker import FuncFormatter
 
@@ -157,9 +159,11 @@ def _entitle(ax: Axes, counts: IntArray, total: int, most: float | int | None, c
         before = len(counts) - 1
         words = f"{counted(total, 'mistake')} in {before:,} pass{'' if before == 1 else 'es'}, then none"
     if most is not None:
-        words += f"; at most {_in_figures(most)}" if math.isfinite(most) else "; no bound is known"
+        words += f"; at most {_in_figures(most)}" if most < math.inf else "; no bound is known"
     style.title(ax, words)
 
 
 def _in_figures(value: float | int) -> str:
+    if value >= _LARGEST:
+        return mistake_bounds.count(value)
     return f"{int(value):,}" if value < 1e7 else style.number(float(value))

@@ -11,6 +11,7 @@ from rosenblatt.hyperplane import Hyperplane
 from rosenblatt.inputs import FloatArray
 from rosenblatt.plot import marks, style
 from rosenblatt.plot.samples import Sample, dense
+from rosenblatt.plot.views import in_range
 
 
 def draw(ax: Any, plane: Hyperplane, shown: Sample, band: float | None, normal: bool) -> list[Any]:
@@ -44,6 +45,7 @@ def draw(ax: Any, plane: Hyperplane, shown: Sample, band: float | None, normal: 
         points_of_class.set_alpha(1.0)
     if not plane.w.any():
         return handles
+    plane = in_range(plane)
     _draw_walls(ax, plane, low, high)
     size = float(np.linalg.norm(plane.w))
     _draw_section(ax, plane.w, plane.b, low, high, style.INK, 0.16, "-", "boundary")

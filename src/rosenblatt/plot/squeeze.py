@@ -50,7 +50,7 @@ def proof(trace: Any, certificate: Any = None, *, problem: int = 0, ax: Axes | N
         raise InputError("the run made no mistake, so there is nothing that the lemmas could bound")
     ax = style.axes_for(ax, (5.2, 3.7))
     made = shown.n_updates
-    bound = math.inf if shown.bound is None else float(shown.bound)
+    bound = math.inf if shown.bound is None or shown.bound > _FARTHEST else float(shown.bound)
     known = bound <= _FARTHEST
     logarithmic = known and not bound <= _FAR * made
     end = (bound if known else made) * (1.6 if logarithmic else 1.12 if known else 1.0)

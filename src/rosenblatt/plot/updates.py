@@ -15,7 +15,7 @@ from rosenblatt.inputs import FloatArray, IntArray
 from rosenblatt.plot import animations, marks, style
 from rosenblatt.plot.boundaries import positions
 from rosenblatt.plot.samples import Sample, dense, sample
-from rosenblatt.plot.views import View, plane_view, view_of
+from rosenblatt.plot.views import View, in_range, plane_view, view_of
 from rosenblatt.traces import Trace
 
 if TYPE_CHECKING:
@@ -221,11 +221,11 @@ def _draw(ax: Axes, update: Update, count: int) -> list[Any]:
         (w1, b1, {"color": style.INK, "lw": 1.6, "gid": "new", "label": "new boundary"}),
     ]
     for w, b, look in lines:
-        a, c = view.line(Hyperplane(w, b))
+        a, c = view.line(in_range(Hyperplane(w, b)))
         if a.any():
             marks.draw_line(ax, a, c, zorder=2, **look)
         handles.append(Line2D([], [], **look))  # a first w of 0 has no boundary, and yet the legend explains it
-    a, c = view.line(Hyperplane(w1, b1))
+    a, c = view.line(in_range(Hyperplane(w1, b1)))
     if a.any():
         marks.draw_sides(ax, a, c)
     ringed = points[shown.places([update.row])]

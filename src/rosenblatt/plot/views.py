@@ -38,6 +38,14 @@ class View:
         return self.directions @ plane.w, float(plane.w @ self.origin + plane.b)
 
 
+def in_range(plane: Hyperplane) -> Hyperplane:
+    """The same hyperplane with weights about 1, whose squares neither overflow nor vanish."""
+    exponent = int(np.frexp(np.abs(plane.w).max())[1])  # a power of two rounds nothing
+    with np.errstate(over="ignore"):
+        b = float(np.ldexp(plane.b, -exponent))
+    return Hyperplane(np.ldexp(plane.w, -exponent), b) if np.isfinite(b) else plane
+
+
 def view_of(shown: Sample, plane: Hyperplane | None) -> View:
     """The view for a hyperplane, or without one that of the two largest variances."""
     d = shown.n_features
@@ -47,6 +55,7 @@ def view_of(shown: Sample, plane: Hyperplane | None) -> View:
         return View(np.eye(2), np.zeros(2), (shown.feature(0), shown.feature(1)), equal=True)
     if plane is None or not plane.w.any():
         return widest_view(shown.X, f"Projection of {d:,} features on the plane of the largest variance.")
+    plane = in_range(plane)
     u = plane.w / np.linalg.norm(plane.w)
     mean = np.asarray(shown.X.mean(axis=0), dtype=np.float64).reshape(-1)
     v = largest_variance(shown.X, mean, u[None, :])
