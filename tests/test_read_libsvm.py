@@ -124,9 +124,10 @@ def test_an_index_zero_that_comes_late_is_an_error_of_read(tmp_path, monkeypatch
 def test_text_labels_after_numbers_are_an_error_of_read(tmp_path, monkeypatch):
     monkeypatch.setattr("rosenblatt.readers.open_stream", lambda *a, **k: open_stream(*a, **k, chunk=8))
     path = write(tmp_path, "1 1:5\n2 2:6\nspam 1:1\n")
-    with pytest.raises(FileFormatError, match=r"the label 'spam' comes after 2 rows whose labels were numbers"):
+    with pytest.raises(FileFormatError, match=r"the label 'spam' comes after 2 rows .*: classes=\['spam'\]"):
         list(rb.read(path))
     assert rb.load(path)[1].tolist() == ["1", "2", "spam"]
+    assert [batch.y.tolist() for batch in rb.read(path, classes=["spam"])] == [["1"], ["2"], ["spam"]]
 
 
 # Streams -------------------------------------------------------------------------------------------------------------

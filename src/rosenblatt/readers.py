@@ -48,7 +48,9 @@ class Batch:
         return len(self.y)
 
 
-def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **options: Any) -> Iterator[Batch]:
+def read(
+    path: PathLike | Iterable[PathLike], *, classes: Iterable[Any] = (), threads: int | None = None, **options: Any
+) -> Iterator[Batch]:
     r"""Read a data file batch by batch, in constant memory.
 
     libsvm, CSV, TSV, JSON lines, Vowpal Wabbit, Parquet and Arrow files, plain or compressed. What a file is, is found
@@ -58,6 +60,9 @@ def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **o
     ----------
     path : str, path, or list of these
         A file, ``"-"`` for standard input, a pattern such as ``"part-*.csv"``, or several, read one after the other.
+    classes : iterable of labels, optional
+        Classes that are known beforehand; others may come all the same. Labels that were numbers in one batch cannot
+        be text in the next: if words come late in the file, name one of them here, and all labels are text.
     threads : int, optional
         How many threads parse. It changes no row.
     **options
@@ -83,7 +88,7 @@ def read(path: PathLike | Iterable[PathLike], *, threads: int | None = None, **o
     ...         print(batch.X.toarray().tolist(), batch.y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1, -1]
     """
-    stream = open_stream(path, ReadingOptions.told(options), threads=threads)
+    stream = open_stream(path, ReadingOptions.told(options), classes=classes, threads=threads)
     return arrays(stream)
 
 
@@ -121,7 +126,8 @@ class _Labels:
                 text = next(key for key in self.stream.classes.keys if not is_number(key))
                 raise FileFormatError(
                     f"{_file_of(self.stream, batch)}: the label {text!r:.60} comes after {counted(first, 'row')} whose "
-                    "labels were numbers. rosenblatt.load reads such a file as a whole, with all labels as text"
+                    f"labels were numbers. Tell it beforehand, so that all labels are text: classes=[{text!r:.60}]; "
+                    "rosenblatt.load and rosenblatt.train read such a file without"
                 )
         labels: NDArray[Any] = self.values[batch.codes]
         return labels

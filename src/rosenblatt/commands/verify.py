@@ -81,7 +81,7 @@ def _batches(claimed: Any, data: tuple[str, ...], reading: dict[str, Any]) -> It
     one = next(iter(claimed.values())) if hasattr(claimed, "values") else claimed
     n_features, labels = one.n_features, _labels(one.data)
     by_text = {str(label): label for label in labels}
-    for batch in rb.read(list(data), **reading):
+    for batch in rb.read(list(data), classes=labels, **reading):
         X, y = batch.X, np.asarray(batch.y)
         if sp.issparse(X) and X.shape[1] < n_features:
             X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
