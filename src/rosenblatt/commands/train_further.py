@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+from rosenblatt.commands import output
 from rosenblatt.commands.prediction import open_for_model
 from rosenblatt.commands.train_report import command, rejected_files
 from rosenblatt.errors import InputError, counted
 
+_TABLES_OF_RECORDS = ("parquet", "arrow")  # which have no lines
 _KEPT = ("start", "threads")  # all else is as the model has it
 
 
@@ -69,9 +71,11 @@ def _batches(model: Any, stream: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Rows as wide as the model's, with their labels and weights."""
     from scipy.sparse import csr_array
 
-    d = model.n_features_in_
+    d, n_classes = model.n_features_in_, len(model.classes_)
     for batch in stream.batches():
         raw = batch.raw
+        if len(stream.classes) > n_classes:
+            raise _new_class(model, stream, batch)
         if raw.n_features > d:
             raise InputError(
                 f"{stream.files[batch.position.file]}: a row up to line {batch.position.line} has feature number "
@@ -82,3 +86,20 @@ def _batches(model: Any, stream: Any) -> Iterator[tuple[Any, Any, Any]]:
         else:
             X = csr_array((raw.data, raw.columns, raw.starts), shape=(raw.n_rows, d))
         yield X, stream.classes.values()[batch.codes], batch.weights
+
+
+def _new_class(model: Any, stream: Any, batch: Any) -> InputError:
+    """The error of the first row whose class the model does not know, with its place where that can be found."""
+    from rosenblatt.commands.row_places import look_again
+
+    place = int((batch.codes >= len(model.classes_)).argmax())
+    row, label = batch.position.rows - batch.n_rows + place, stream.classes.keys[batch.codes[place]]
+    where = f"{output.files_in_words([stream.files[batch.position.file]])}, row {row:,} (the first is row 0)"
+    if stream.rewindable and stream.options.format not in _TABLES_OF_RECORDS:
+        for file, line in look_again(stream.files, vars(stream.options), [row]).values():
+            where = f"{file}, line {line:,}"
+    known = ", ".join(map(repr, model.classes_.tolist()[:10])) + (", ..." if len(model.classes_) > 10 else "")
+    return InputError(
+        f"{where}: the label {label!r:.60} is none of the classes of the model, {known}, which cannot change with "
+        "--from: train anew on all files together"
+    )
