@@ -192,11 +192,12 @@ def _advice(certificate: Any, same: list[str], *, wide: bool) -> tuple[list[str]
     return average, "the average is made for rows that cannot be separated; so is --algorithm soft-margin"
 
 
-def _mistake_bound(certificate: Any) -> float:
+def _mistake_bound(certificate: Any) -> int | float:
     """The most mistakes that a perceptron can make; of a table those of the worst question."""
     if hasattr(certificate, "values"):
         return max(_mistake_bound(own) for own in certificate.values())
-    return float(certificate.mistake_bound)
+    bound: int | float = certificate.mistake_bound  # an int may be too large for a float
+    return bound
 
 
 def _rows_named(certificate: Any) -> list[tuple[str, list[int]]]:
