@@ -399,7 +399,7 @@ def test_a_certificate_that_ran_out_of_time_asks_for_more(monkeypatch, tmp_path)
     certificate = object.__new__(Undecided)
     for why, words in (("the time limit was reached", "longer --time-limit"), ("rounding", "exact fractions decide")):
         object.__setattr__(certificate, "why", why)
-        assert words in certify._advice(certificate, ["data.svm"], wide=False)[1]
+        assert words in certify._advice(certificate, ("data.svm",), {}, wide=False)[1]
 
 
 def test_predictions_are_compressed_as_their_name_asks(monkeypatch, tmp_path):
@@ -473,3 +473,38 @@ def test_the_last_column_is_always_listed(monkeypatch, tmp_path):
     names = [f"f{k}" for k in range(54)]
     Path("data.csv").write_text(",".join([*names, "Cover_Type"]) + "\n" + "1," * 54 + "a\n")
     assert "'f18', 35 more, 'Cover_Type'" in run("train", "data.csv", "--label", "cover", "-o", "model").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("data.csv", "w,a,b,label\n5,1,0,x\n1,2,1,y\n0,-1,5,y\n3,-2,1,x\n1,0.5,-1,y\n", ["--weight", "w"]),
+        ("data.vw", "x 5 |f a:1\ny |f a:2 b:1\ny 0 |f a:-1 b:5\nx 3 |f a:-2 b:1\ny |f a:0.5 b:-1\n", []),
+    ],
+)
+def test_the_soft_margin_and_a_trace_look_at_weights(monkeypatch, tmp_path, name, text, options):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    X, y, weights = [[1, 0], [2, 1], [-1, 5], [-2, 1], [0.5, -1]], list("xyyxy"), [5, 1, 0, 3, 1]
+    named = ["--names", "columns"] if name.endswith("vw") else []
+    result = run("train", name, *options, *named, "-o", "model", "--algorithm", "soft-margin")
+    assert (result.exit_code, result.stderr) == (0, "")
+    want = rb.SoftMargin().fit(X, y, sample_weight=weights)
+    assert rb.load_model("model").coef_ == pytest.approx(want.coef_, abs=1e-9)
+    traced = json.loads(run("trace", name, *options, *named, "--passes", "3", "--json").stdout)
+    last = rb.trace(X, y, sample_weight=weights, shuffle=False, max_iter=3).to_json()
+    assert traced["last"] == json.loads(last)["last"]
+
+
+def test_a_certificate_on_standard_output_is_that_and_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("1 1:1\n-1 1:-1\n")
+    Path("kept.json").write_text(run("certify", "data.svm", "-o", "-").stdout)
+    assert run("verify", "kept.json", "data.svm").exit_code == 0
+
+
+def test_labels_that_turn_to_words_are_verified(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("data.svm").write_text("".join(f"1 1:{k}\n" for k in range(60_000)) + "word 1:-3\n")
+    assert run("certify", "data.svm", "-o", "kept.json").exit_code == 0
+    assert run("verify", "kept.json", "data.svm").stdout.startswith("True")

@@ -183,23 +183,27 @@ def load(
     (array([[1.5, 2. ],
            [3. , 1. ]]), array(['cat', 'dog'], dtype='<U3'))
     """
-    return load_stream(open_stream(path, ReadingOptions.told(options), threads=threads))
+    X, y, weights = load_stream(open_stream(path, ReadingOptions.told(options), threads=threads))
+    if weights is not None:
+        warnings.warn(
+            "the file has sample weights, which load leaves out: rosenblatt.read gives them with each batch",
+            stacklevel=2,
+        )
+    return X, y
 
 
-def load_stream(stream: Stream) -> tuple[Any, NDArray[Any]]:
-    """All rows of a stream as `load` gives them; afterwards the stream knows what was found on the way."""
+def load_stream(stream: Stream) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
+    """All rows of a stream as `load` gives them, and their weights, if there are any.
+
+    Afterwards the stream knows what was found on the way.
+    """
     whole = _Whole(stream)
     for batch in stream.batches():
         whole.add(batch)
     if whole.n_rows == 0:
         raise InputError(f"{', '.join(stream.files[:3])}: there are no rows")
-    if whole.weighted:
-        warnings.warn(
-            "the file has sample weights, which load leaves out: rosenblatt.read gives them with each batch",
-            stacklevel=3,
-        )
     _warn_of_rejected(stream)
-    return whole.matrix(), stream.classes.values()[whole.codes.array()]
+    return whole.matrix(), stream.classes.values()[whole.codes.array()], whole.weights()
 
 
 class _Whole:
@@ -210,11 +214,14 @@ class _Whole:
 
         self.stream = stream
         self.codes, self.data = _Growing(np.int32), _Growing(np.float64)
+        self.own_weights = _Growing(np.float64)  # of the rows from the first on whose batch has weights
         self.columns, self.ends = _Growing(np.int32), _Growing(np.int64)
         self.n_rows, self.n_features = 0, stream.width or 0
-        self.dense = self.weighted = False
+        self.dense = False
 
     def add(self, batch: StreamBatch) -> None:
+        import numpy as np
+
         raw = batch.raw
         if self.n_rows == 0:
             self._reserve(batch)
@@ -224,9 +231,10 @@ class _Whole:
             self.ends.add(raw.starts[1:], self.data.size)
             self.columns.add(raw.columns)
         self.data.add(raw.data)
+        if batch.weights is not None or self.own_weights.size:
+            self.own_weights.add(np.ones(batch.n_rows) if batch.weights is None else batch.weights)
         self.n_rows += batch.n_rows
         self.n_features = max(self.n_features, batch.n_features)
-        self.weighted = self.weighted or batch.weights is not None
 
     def _reserve(self, batch: StreamBatch) -> None:
         """Room for as much as the file seems to hold; pages that are never written cost nothing."""
@@ -241,6 +249,13 @@ class _Whole:
             (self.data, len(batch.raw.data)),
         ):
             part.reserve(int(size * share) + 1)
+
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weight of each row, 1 where its batch has none; None if no batch has any."""
+        import numpy as np
+
+        own = self.own_weights.array()
+        return np.concatenate([np.ones(self.n_rows - len(own)), own]) if len(own) else None
 
     def matrix(self) -> Any:
         import numpy as np

@@ -81,11 +81,13 @@ def certify(
     from rosenblatt.commands.examples import SHOWN_ROWS, load_examples
 
     output_files.require_writable(path, data)
+    if as_json and path == output_files.STANDARD_OUTPUT:
+        raise click.UsageError("--json and the certificate would both go to standard output: name a file with -o")
     if report is not None:
         pages.require_writable(report, data, path)
     with output.waiting() as now:
         now("reading")
-        examples = load_examples(data, reading, threads)
+        examples = load_examples(data, reading, threads, unweighted="a proof")
         now(f"looking for a proof about {len(examples.y):,} rows")
         certificate: Any = rb.certify(
             examples.X,
@@ -124,21 +126,22 @@ def _report(
     page: str | None,
     reading: dict[str, Any],
 ) -> None:
-    output.say(output.wrapped(examples.in_words()))
-    output.say()
+    say = output.note if path == output_files.STANDARD_OUTPUT else output.say
+    say(output.wrapped(examples.in_words()))
+    say()
     for line in _verdict(certificate):
-        output.say(line)
+        say(line)
     for title, numbers in _rows_named(certificate):
-        output.say()
-        output.say(output.heading(title))
+        say()
+        say(output.heading(title))
         for line in examples.shown(numbers):
-            output.say(line)
-    output.say()
+            say(line)
+    say()
     if page is not None:
-        output.say(f"All of this, with pictures, is in {page}, for a browser.")
-        output.say()
+        say(f"All of this, with pictures, is in {page}, for a browser.")
+        say()
     for line in _next(certificate, data, path, reading, wide=examples.X.shape[1] > _WIDE):
-        output.say(line)
+        say(line)
 
 
 def _verdict(certificate: Any) -> list[str]:
@@ -157,18 +160,26 @@ def _next(
     certificate: Any, data: tuple[str, ...], path: str | None, reading: dict[str, Any], *, wide: bool
 ) -> list[str]:
     """What to do now, as commands."""
-    same = [*data, *as_arguments(reading)]
-    words, why = _advice(certificate, same, wide=wide)
+    words, why = _advice(certificate, data, reading, wide=wide)
     first, *more = output.command_lines(["rosenblatt", *words])
     lines = [f"Next: {first}", *more, *output.wrapped(f"      ({why})", 7).splitlines()]
-    if path is None:
+    if path in (None, output_files.STANDARD_OUTPUT):
         return [*lines, "      -o FILE keeps the certificate, for rosenblatt verify"]
-    first, *more = output.command_lines(["rosenblatt", "verify", path, *same])
+    first, *more = output.command_lines(["rosenblatt", "verify", str(path), *data, *as_arguments(reading)])
     return [*lines, f"      {first}", *more, "      (anyone can check the certificate)"]
 
 
-def _advice(certificate: Any, same: list[str], *, wide: bool) -> tuple[list[str], str]:
+def _unweighted(reading: dict[str, Any]) -> dict[str, Any]:
+    """The same rows for a hard margin, which knows no weights."""
+    if "weight" not in reading:
+        return reading
+    others = {name: value for name, value in reading.items() if name != "weight"}
+    return others | {"ignore": (*others.get("ignore", ()), reading["weight"])}
+
+
+def _advice(certificate: Any, data: tuple[str, ...], reading: dict[str, Any], *, wide: bool) -> tuple[list[str], str]:
     """A command, and why. `wide`: there are so many features that a maximum margin may take long to find."""
+    same = [*data, *as_arguments(reading)]
     one = next(iter(certificate.values())) if hasattr(certificate, "values") else certificate
     joint = ["--multi-class", "joint"] if hasattr(certificate, "rivals") else []
     model = ["train", *same, "-o", "MODEL"]
@@ -183,7 +194,8 @@ def _advice(certificate: Any, same: list[str], *, wide: bool) -> tuple[list[str]
         why = "with so small a margin a perceptron may take longer; --algorithm max-margin needs all rows in memory"
         return [*model, "--passes", str(_PASSES), "--shuffle", *joint], why
     if certificate.separable:
-        return [*model, "--algorithm", "max-margin"], "with so small a margin a perceptron may take very long"
+        hard = ["train", *data, *as_arguments(_unweighted(reading)), "-o", "MODEL", "--algorithm", "max-margin"]
+        return hard, "with so small a margin a perceptron may take very long"
     if not one.fit_intercept:
         return ["certify", *same], "without --no-intercept: a hyperplane with an offset may separate them"
     average = [*model, "--average", "--passes", "10", "--shuffle", *joint]

@@ -16,16 +16,20 @@ SHOWN_ROWS = 12
 _SHOWN_CLASSES = 5
 
 
-def load_examples(data: Sequence[str], reading: dict[str, Any], threads: int | None) -> Examples:
-    """All examples of the files."""
+def load_examples(
+    data: Sequence[str], reading: dict[str, Any], threads: int | None, *, unweighted: str | None = None
+) -> Examples:
+    """All examples of the files. `unweighted` is what they are for, if it does not look at weights."""
     from rosenblatt.readers import load_stream, open_stream
     from rosenblatt.reading.options import ReadingOptions
 
     stream = open_stream(list(data), ReadingOptions(**reading), threads=threads)
     for remark in stream.remarks:
         output.warn(remark)
-    X, y = load_stream(stream)
-    return Examples(X, y, tuple(data), reading, stream)
+    X, y, weights = load_stream(stream)
+    if weights is not None and unweighted is not None:
+        output.warn(f"the rows have weights, which {unweighted} does not look at: each counts the same")
+    return Examples(X, y, weights, tuple(data), reading, stream)
 
 
 @dataclass
@@ -34,6 +38,7 @@ class Examples:
 
     X: Any
     y: Any
+    weights: Any  # how much each row counts, None if all count the same
     data: tuple[str, ...]
     reading: dict[str, Any]  # as it was told
     stream: Any  # knows what was found

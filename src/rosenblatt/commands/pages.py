@@ -31,7 +31,8 @@ def write_certificate_page(report: str, certificate: Any, examples: Examples, pa
     """What was proved, and the command that checks it."""
     from rosenblatt import reports
 
-    words = ["rosenblatt", "verify", path or "certificate.json", *examples.data, *as_arguments(examples.reading)]
+    kept = "certificate.json" if path in (None, output_files.STANDARD_OUTPUT) else str(path)
+    words = ["rosenblatt", "verify", kept, *examples.data, *as_arguments(examples.reading)]
     page = reports.certificate_report(
         certificate,
         examples.X,

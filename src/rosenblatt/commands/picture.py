@@ -69,13 +69,13 @@ def _read(data: Sequence[str], path: str, model: str | None, given: dict[str, An
     from rosenblatt.commands.examples import load_examples
 
     if model is None:
-        examples = load_examples(data, reading, given["threads"])
+        examples = load_examples(data, reading, given["threads"], unweighted="a picture")
         return Drawing(examples.X, _sides(examples.y, given["one_class"]), examples.names, None, given, path)
     import rosenblatt as rb
     from rosenblatt.readers import load_stream
 
     trained = rb.load_trained(model)
-    X, y = load_stream(row_sample.opened(trained, data, reading, given["threads"]))
+    X, y, _ = load_stream(row_sample.opened(trained, data, reading, given["threads"]))
     X = row_sample.fitted(X, trained)
     return Drawing(
         X, _sides(y, given["one_class"]), trained.feature_names, _one(trained, given["one_class"]), given, path

@@ -90,13 +90,15 @@ def trace(
     from rosenblatt.commands.examples import load_examples
 
     given = {key: value for key, value in given.items() if not (value is None or value is False or value == ())}
-    _require_sense(given, reading)
+    _require_sense(given)
     output_files.require_writable(path, data)
+    if as_json and path == output_files.STANDARD_OUTPUT:
+        raise click.UsageError("--json and the trace would both go to standard output: name a file with -o")
     with output.waiting() as now:
         now("reading")
         examples = load_examples(data, reading, None)
         now(f"learning {len(examples.y):,} rows")
-        found: Any = rb.trace(examples.X, examples.y, **_arguments(given))
+        found: Any = rb.trace(examples.X, examples.y, sample_weight=examples.weights, **_arguments(given))
         found.feature_names = examples.names
         proofs = _proofs(found, examples, now) if prove else []
     if path is not None:
@@ -108,7 +110,7 @@ def trace(
         _report(found, examples, path, proofs, everything=everything)
 
 
-def _require_sense(given: dict[str, Any], reading: dict[str, Any]) -> None:
+def _require_sense(given: dict[str, Any]) -> None:
     if "note" in given:
         for key, option in _BY_NOTE.items():
             if key in given:
@@ -117,8 +119,6 @@ def _require_sense(given: dict[str, Any], reading: dict[str, Any]) -> None:
         raise click.UsageError("--restart goes back to the first row, so the rows have one order: leave --shuffle out")
     if "seed" in given and "shuffle" not in given:
         raise click.UsageError("--seed needs --shuffle")
-    if "weight" in reading:
-        raise click.UsageError("--weight has no effect on a trace: leave it out")
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
@@ -165,22 +165,23 @@ def _proofs(found: Any, examples: Examples, now: Any) -> list[tuple[Any, Any]]:
 def _report(
     found: Any, examples: Examples, path: str | None, proofs: list[tuple[Any, Any]], *, everything: bool
 ) -> None:
-    output.say(output.wrapped(examples.in_words()))
-    output.say()
+    say = output.note if path == output_files.STANDARD_OUTPUT else output.say
+    say(output.wrapped(examples.in_words()))
+    say()
     table = found.table(max_rows=None if everything else 30, width=output.width())
     for python, option in _OPTIONS.items():
         table = table.replace(python, option)
-    output.say(table)
+    say(table)
     for name, proof in proofs:
-        output.say()
+        say()
         title = "The convergence proof" + (
             "" if name is None else f" of {output.shortened(str(name), 30)} and the rest"
         )
-        output.say(output.heading(title))
-        output.say(str(proof) if not isinstance(proof, str) else output.wrapped(proof))
-    if path is not None:
-        output.say()
-        output.say(f"The whole trace is in {path}.")
+        say(output.heading(title))
+        say(str(proof) if not isinstance(proof, str) else output.wrapped(proof))
+    if path is not None and path != output_files.STANDARD_OUTPUT:
+        say()
+        say(f"The whole trace is in {path}.")
 
 
 def _facts(found: Any, examples: Examples, path: str | None, proofs: list[tuple[Any, Any]]) -> dict[str, Any]:

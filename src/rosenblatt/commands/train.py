@@ -146,7 +146,7 @@ def train(
     if given["start"] is not None and (algorithm or average or vote):
         raise click.UsageError("--from goes on with the algorithm of the model: leave --algorithm out")
     given = {key: value for key, value in given.items() if not (value is None or value is False or value == ())}
-    _require_its_own(name, given)
+    _require_its_own(name, given, reading)
     written = _files_of(path, report, given)
     for file, option in written:
         output_files.require_writable(file, data, option, device=option == "--report")
@@ -212,7 +212,7 @@ def _algorithm(algorithm: str | None, *, average: bool, vote: bool) -> str:
     return next(iter(told.values()), "perceptron")
 
 
-def _require_its_own(name: str, given: dict[str, Any]) -> None:
+def _require_its_own(name: str, given: dict[str, Any], reading: dict[str, Any]) -> None:
     """Refuse options that would be without effect."""
     wrong, other = (_ONLY_IN_MEMORY, "a margin") if name in READOUTS else (_ONLY_STREAMING, "a perceptron")
     for key, option in wrong.items():
@@ -221,6 +221,11 @@ def _require_its_own(name: str, given: dict[str, Any]) -> None:
     if name == "max-margin" and ("cost" in given or "class_weight" in given):
         option = "--cost" if "cost" in given else "--class-weight"
         raise click.UsageError(f"{option} is an option of --algorithm soft-margin: a hard margin knows no cost")
+    if name == "max-margin" and "weight" in reading:
+        raise click.UsageError(
+            "--weight means nothing to --algorithm max-margin: a hard margin knows no cost. "
+            f"--ignore {reading['weight']} keeps this column out of the features"
+        )
     needs = {"every": "checkpoint", "shuffle_rows": "shuffle", "patience": "early_stopping"}
     for key, needed in needs.items():
         if key in given and needed not in given:

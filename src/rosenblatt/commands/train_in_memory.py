@@ -29,10 +29,12 @@ def learn(
     start = time.perf_counter()
     with output.waiting() as now:
         now("reading")
-        examples = load_examples(data, reading, given.get("threads"))
+        unweighted = "a maximum margin" if name == "max-margin" else None
+        examples = load_examples(data, reading, given.get("threads"), unweighted=unweighted)
         now(f"looking for the best hyperplane for {len(examples.y):,} rows")
         try:
-            model = _estimator(name, given).fit(examples.X, examples.y)
+            weights = {} if unweighted or examples.weights is None else {"sample_weight": examples.weights}
+            model = _estimator(name, given).fit(examples.X, examples.y, **weights)
         except NotSeparableError as error:
             raise _not_separable(error, data, reading) from error
     accuracy = float(model.score(examples.X, examples.y))
