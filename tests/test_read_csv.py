@@ -217,7 +217,9 @@ def test_a_word_in_a_column_of_numbers_says_what_would_read_it(tmp_path):
 
 
 def test_a_header_without_a_usual_name_lists_the_columns(tmp_path):
-    message = r"no column is called label, class, target or y\. It has 'a', 'kind'\. .*label= \(--label NAME\)"
+    message = (
+        r"no column is called label, class, target or y\. It has 'a', 'kind'\. .*\(--label NAME, or a number; -1 is"
+    )
     with pytest.raises(FileFormatError, match=message):
         rb.load(write(tmp_path, "a,kind\n1,2\n"))
     assert rb.load(tmp_path / "data.csv", label="kind")[1].tolist() == [2]

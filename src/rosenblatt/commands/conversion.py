@@ -47,6 +47,7 @@ def convert(source: str, target: str, kind: str, reading: dict[str, Any], thread
             return facts | copy_table(opened, facts["from"], file, kind, reading) | {"bad_lines": 0}
     stream = _opened(source, kind, reading, threads)
     facts |= {"from": stream.options.format} | _convert_examples(stream, source, target, kind)
+    facts["remarks"][:0] = _remarks_on_label(stream, reading)
     if stream.rejected:
         facts["remarks"].append(stream.rejected_words())
     return facts | {"bad_lines": stream.rejected}
@@ -85,9 +86,24 @@ def _opened(source: str, kind: str, reading: dict[str, Any], threads: int | None
             given.setdefault("names", "columns")
     if kind in _NAMED:
         given.setdefault("keep_names", True)
-    stream = open_stream(source, ReadingOptions(**given), threads=threads, labelled=False)
+    stream = open_stream(source, ReadingOptions(**given), threads=threads, labelled=None)
     stream.require_told(reading)
     return stream
+
+
+def _remarks_on_label(stream: Any, reading: dict[str, Any]) -> list[str]:
+    """What is said of the label of a table, if nobody has named it and it has no usual name."""
+    label = stream.options.label
+    if not stream.options.is_table or "label" in reading or isinstance(label, str):
+        return []
+    if label is None:
+        return [
+            "no column is known to be the label, so that all are features: name it with --label COLUMN (-1 is the last)"
+        ]
+    return [
+        f"the columns have no names, and the last one, {label}, is taken for the label: --label COLUMN says it of "
+        "another (from 0; -1 is the last)"
+    ]
 
 
 def _convert_examples(stream: Any, source: str, target: str, kind: str) -> dict[str, Any]:
@@ -170,8 +186,6 @@ class _Count:
 
     def facts(self, stream: Any, kind: str) -> dict[str, Any]:
         remarks = list(stream.remarks)
-        if stream.options.is_table and stream.options.label is None:
-            remarks.append("no column is known to be the label, so that all are features: name it with --label COLUMN")
         if self.weighted and kind not in _NAMED:
             remarks.append(f"the rows have weights, which {kind} cannot hold: they are left out")
         if stream.feature_names is not None and kind == "libsvm":

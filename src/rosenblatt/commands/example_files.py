@@ -130,7 +130,10 @@ def _plain(value: float) -> float | int:
 
 def _one_word(label: str | None, kind: str) -> str:
     if label is None:
-        raise InputError(f"a row has no label, and {kind} needs one: convert to csv or json, or give --label")
+        raise InputError(
+            f"a row has no label, and {kind} needs one: convert to csv or json, or name the column of the labels with "
+            "--label COLUMN (-1 is the last)"
+        )
     if not label or label.startswith("'") or any(sign in label for sign in " \t\r\n|#:"):
         raise InputError(
             f"the label {label!r} cannot be written as {kind}, where it must be one word: rename the class"

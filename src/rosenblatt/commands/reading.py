@@ -73,7 +73,10 @@ _option = functools.partial(click.option, cls=ReadingOption)
 _OPTIONS = (
     _option("--format", type=click.Choice(FORMATS), help="Of the data; found from name and content if not given."),
     _option(
-        "--label", metavar="COLUMN", type=COLUMN, help="The label: a column by name or number (from 0), or a JSON key."
+        "--label",
+        metavar="COLUMN",
+        type=COLUMN,
+        help="The label: a column by name or number (from 0; -1 the last), or a JSON key.",
     ),
     _option("--weight", metavar="COLUMN", type=COLUMN, help="How much each row counts."),
     _option("--index-base", type=click.Choice([0, 1]), help="libsvm: the number of the first feature."),

@@ -134,7 +134,7 @@ def open_file(
     return OpenFile(reader, source, number, order, layout.options.format not in BINARY, layout.names_line)
 
 
-def layout_of(source: Source, options: ReadingOptions, labelled: bool) -> Layout:
+def layout_of(source: Source, options: ReadingOptions, labelled: bool | None) -> Layout:
     """What a file is. What the user says holds, but nobody wants a binary file read as text."""
     found = find_format(source.path, source.head, source.name) if _must_find(source, options) else options.format
     if options.format is not None and found != options.format:

@@ -97,7 +97,7 @@ class Stream:
         classes: Iterable[Any] = (),
         feature_names: Sequence[str] | None = None,
         threads: int | None = None,
-        labelled: bool = True,
+        labelled: bool | None = True,
         chunk: int = CHUNK,
     ) -> None:
         """Open the first file, find out what it is, and begin to parse it in the background."""
@@ -328,7 +328,7 @@ class Stream:
             layout,
             here.file,
             beginning,
-            labelled=self._labelled,
+            labelled=bool(self._labelled),
             threads=self._threads,
             chunk=self._chunk,
         )
@@ -400,7 +400,7 @@ def open_stream(
     classes: Iterable[Any] = (),
     feature_names: Sequence[str] | None = None,
     threads: int | None = None,
-    labelled: bool = True,
+    labelled: bool | None = True,
     chunk: int = CHUNK,
 ) -> Stream:
     """Open files for reading row by row; the first begins to be parsed in the background at once.
@@ -417,8 +417,9 @@ def open_stream(
         Names that have columns already, where columns are numbered as names appear (JSON, one-hot categories).
     threads : int, optional
         How many threads parse; by default as many as there are processors, up to 8. It changes no row.
-    labelled : bool
-        Whether every row must have a label.
+    labelled : bool, optional
+        Whether every row must have a label. None: none must, but where a table has no names its last column is taken
+        for the label, unless it is told to be something else.
     chunk : int
         Bytes that are parsed at once. It changes no row.
 

@@ -126,7 +126,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(
-    header: Header, found: Sequence[Kind], options: ReadingOptions, *, labelled: bool
+    header: Header, found: Sequence[Kind], options: ReadingOptions, *, labelled: bool | None
 ) -> tuple[Columns, ReadingOptions]:
     """What each column is, and the options that say so of the next file.
 
@@ -138,8 +138,8 @@ def columns_of(
         What each column looks like.
     options : ReadingOptions
         What was told.
-    labelled : bool
-        Whether there must be a label.
+    labelled : bool or None
+        Whether there must be a label; None: there need not be, but it may be a column that has no name.
     """
     if not labelled:
         options = _without_absent_label(header, options)
@@ -179,16 +179,17 @@ def columns_of(
     return columns, _told(columns, options)
 
 
-def _absent(header: Header, ref: ColumnRef, labelled: bool) -> bool:
+def _absent(header: Header, ref: ColumnRef, labelled: bool | None) -> bool:
     """Whether a column that only learning needs is missing from a file that is only to be predicted."""
     return not labelled and isinstance(ref, str) and header.told and ref not in header.names
 
 
-def _label(header: Header, options: ReadingOptions, kinds: dict[int, Kind], labelled: bool) -> ColumnRef | None:
+def _label(header: Header, options: ReadingOptions, kinds: dict[int, Kind], labelled: bool | None) -> ColumnRef | None:
     if options.label is not None:
         return None if _absent(header, options.label, labelled) else options.label
     if not header.told:
-        return len(header.names) - 1 if labelled else None
+        last = len(header.names) - 1
+        return last if labelled or (labelled is None and last not in kinds) else None
     likely = [i for i, name in enumerate(header.names) if name.strip().lower() in LABEL_NAMES and i not in kinds]
     if len(likely) == 1:
         return likely[0]
@@ -199,7 +200,7 @@ def _label(header: Header, options: ReadingOptions, kinds: dict[int, Kind], labe
         if likely
         else f"no column is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}. It has {header.shown()}"
     )
-    raise header.error(f"{what}. Say which one has the labels: label= (--label NAME)")
+    raise header.error(f"{what}. Say which one has the labels: label= (--label NAME, or a number; -1 is the last)")
 
 
 def columns_by_number(options: ReadingOptions) -> int | None:

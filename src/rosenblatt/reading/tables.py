@@ -31,7 +31,7 @@ _NO_LABEL = ("", "nan", "+nan", "-nan")  # they say that there is none, as a nul
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
-def table_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> Layout:
+def table_layout(source: Source, options: ReadingOptions, *, labelled: bool | None) -> Layout:
     """The columns of a table, by their names and types."""
     table = _open(source, options)
     header = Header(source.path, source.name, tuple(table.schema.names), True)

@@ -34,7 +34,7 @@ class Beginning(NamedTuple):
     dictionary: Sequence[bytes] = ()
 
 
-def text_layout(source: Source, options: ReadingOptions, *, labelled: bool) -> Layout:
+def text_layout(source: Source, options: ReadingOptions, *, labelled: bool | None) -> Layout:
     """Look at a file's first bytes: all that is needed to parse it. `options` must have the format."""
     start = len(BOM) if source.head.startswith(BOM) else 0
     if options.format in ("csv", "tsv"):
@@ -116,7 +116,9 @@ def _first_object(source: Source) -> dict[str, Any] | None:
     return first if isinstance(first, dict) else None
 
 
-def _json_label(source: Source, first: dict[str, Any] | None, options: ReadingOptions, labelled: bool) -> str | None:
+def _json_label(
+    source: Source, first: dict[str, Any] | None, options: ReadingOptions, labelled: bool | None
+) -> str | None:
     """The key of the label: told, or the first of the usual names that the first object has."""
     if first is None:
         return None if options.label is None else str(options.label)
