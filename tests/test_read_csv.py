@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -412,6 +413,34 @@ def test_several_files_must_have_the_same_columns(tmp_path):
     write(tmp_path, "a,y\n1,0\n", "3.csv")
     with pytest.raises(FileFormatError, match=r"3\.csv: it has no column 'b', but .*1\.csv has: files"):
         rb.load(tmp_path / "?.csv")
+
+
+# Decimal commas ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("a;b;y\n0,5;x;1\n1;z;0\n", r"column 'a' is read as categories, because .* its numbers \('0,5'\).*\(tr , \. <"),
+        ("0,5;1,5;1\n1,25;-2,5;0\n", r"columns '0', '1' are read .* their numbers \('0,5'\): write decimal points"),
+        ("a\tb\ty\n1,500\t1\t1\n", r"column 'a' is read"),
+        ('a,b,y\n"0,5",1,1\n', r"its numbers \('0,5'\): write decimal points$"),
+        ('a,b,y\n"1,500",1,1\n"20,000",2,0\n', None),  # so thousands are written
+        ("a;b;y\n0,5;1;1\nx,y;2;0\n", None),
+        ("a;b;y\n1,2,3;1;1\n4,5,6;2;0\n", None),
+    ],
+)
+def test_numbers_with_decimal_commas_are_told_of(tmp_path, text, remark):
+    remarks = find(tmp_path, text, label=-1, header=not text.startswith("0")).remarks
+    assert len(remarks) == (remark is not None)
+    for found in remarks:
+        assert re.search(remark, found)
+    assert find(tmp_path, text, label=-1, header=not text.startswith("0"), categorical=(0, 1)).remarks == ()
+
+
+def test_decimal_commas_separate_no_columns_and_name_none(tmp_path):
+    stream = find(tmp_path, "0,5;1,5;a\n1,25;-2,5;b\n")
+    assert (stream.options.delimiter, stream.options.header, stream.options.label) == (";", False, 2)
 
 
 # Categories and text --------------------------------------------------------------------------------------------------

@@ -150,6 +150,25 @@ def test_an_ignored_value_must_still_end(tmp_path, value):
         rb.load(write(tmp_path, f'{{"label": 1}}\n{{"label": 1, "id": {value}\n'), ignore="id")
 
 
+def test_a_key_beside_the_features_is_told_what_it_can_be(tmp_path):
+    path = write(tmp_path, '{"label": 1, "how often": 2, "features": {"a": 1}}\n')
+    advice = r"say weight='how often' \(--weight how often\); if it is to be left out, ignore='how often'"
+    with pytest.raises(FileFormatError, match=advice):
+        rb.load(path)
+    assert rb.load(path, ignore="how often")[0].toarray().tolist() == [[1]]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_texts_that_are_taken_for_categories_are_told_of(tmp_path, nested):
+    features = [{"words": f"{k} " * 12, "colour": "red", "both": k if k % 2 else "blue"} for k in range(9)]
+    rows = [{"label": k % 2} | ({"features": row} if nested else row) for k, row in enumerate(features)]
+    path = write(tmp_path, "".join(json.dumps(row) + "\n" for row in rows))
+    (remark,) = open_stream(path).remarks
+    assert remark.startswith(f"{path}: key 'words' has texts, and each of them") and "--text words" in remark
+    for told in ({"text": "words"}, {"ignore": "words"}):
+        assert open_stream(path, ReadingOptions(**told)).remarks == ()
+
+
 def test_an_array_of_objects_is_refused_with_advice(tmp_path):
     with pytest.raises(FileFormatError, match=r"begins with '\['.*jq -c '\.\[\]'"):
         rb.load(write(tmp_path, '[{"a": 1}]', "data.json"))

@@ -9,18 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rosenblatt.errors import FileFormatError
-from rosenblatt.reading.formats_found import BOM, find_delimiter, first_lines, outside_quotes
+from rosenblatt.reading.formats_found import BOM, find_delimiter, first_lines, has_decimal_comma, outside_quotes
 from rosenblatt.reading.options import ReadingOptions
-from rosenblatt.reading.table_columns import LABEL_NAMES, Header, Kind
+from rosenblatt.reading.table_columns import LABEL_NAMES, Header, Kind, has_texts, is_prose
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # the engine's format_csv.cpp
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # among numbers: the engine says where it is
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _BLANKS = " \t"
 _SAMPLE = 1000  # rows that are looked at
-_PROSE = 10  # words of a text, as a rule
+_NAMED = 8  # columns that a remark names
 _FEW = 20  # one cell in so many may be no number by mistake
 
 
@@ -35,6 +36,7 @@ class CsvHeader:
     line: int  # lines before it
     odd: dict[int, str]  # of a column of categories, why it may have been meant to be another
     names_line: int  # the line that looks like names, though it is told to be a row; 0: there is none
+    commas: dict[int, str]  # of a column of numbers with decimal commas, the first of them
 
 
 def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, whole: bool) -> CsvHeader:
@@ -81,16 +83,30 @@ def read_header(path: str, where: str, head: bytes, options: ReadingOptions, *, 
     kinds = tuple(_kind([row[i] for row in rows]) for i in range(len(cells)))
     header = Header(path, where, names, named)
     odd: dict[int, str] = {}
+    commas: dict[int, str] = {}
     for place in (place for place, kind in enumerate(kinds) if kind is Kind.CATEGORY):
         name = names[place]
         if why := _odd_cell(numbered, place, lines):
             odd[place] = f"column {name!r} is read as categories, because {why}"
+        elif comma := _decimal_comma([row[place] for row in rows], delimiter):
+            commas[place] = comma
         elif is_prose([row[place] for row in sample]):
-            how = f"text={header.ref(place)!r} (--text {name}) learns from their words"
-            odd[place] = f"column {name!r} has texts, and each of them is a category of its own: {how}"
+            odd[place] = has_texts("column", name, header.ref(place))
     told_otherwise = options.header is False and _names_columns(cells, sample, ReadingOptions())
     begin = (end, lines) if named else (start, 0)
-    return CsvHeader(header, kinds, delimiter, *begin, odd, lines if told_otherwise else 0)
+    return CsvHeader(header, kinds, delimiter, *begin, odd, lines if told_otherwise else 0, commas)
+
+
+def has_decimal_commas(found: CsvHeader, places: Sequence[int]) -> str:
+    """What is told of columns whose numbers have decimal commas, and are read as categories."""
+    names = [repr(found.header.names[place]) for place in places[:_NAMED]]
+    more = [f"{len(places) - _NAMED:,} more"] if len(places) > _NAMED else []
+    are = f"columns {', '.join(names + more)} are" if len(places) > 1 else f"column {names[0]} is"
+    how = "" if found.delimiter == "," else " (tr , . < FILE)"
+    return (
+        f"{are} read as categories, because there are decimal commas in {'their' if len(places) > 1 else 'its'} "
+        f"numbers ({found.commas[places[0]]!r:.40}): write decimal points{how}"
+    )
 
 
 def _delimiter(head: bytes, quotes: bool) -> str:
@@ -152,7 +168,8 @@ def _names_columns(cells: Sequence[str], sample: Sequence[Sequence[str]], option
         return True
     if _names_labels(cells, sample):
         return True
-    if any(_is_number(cell) or (cell and cell in MISSING) for cell in cells) or len(set(cells)) < len(cells):
+    values = any(_is_number(cell) or has_decimal_comma(cell) or (cell and cell in MISSING) for cell in cells)
+    if values or len(set(cells)) < len(cells):
         return False
     if any(cell.strip().lower() in LABEL_NAMES for cell in cells):
         return True
@@ -189,10 +206,14 @@ def _odd_cell(rows: Sequence[tuple[int, Sequence[str]]], place: int, before: int
     return f"{cell!r:.40} in line {before + line:,} is no number"
 
 
-def is_prose(cells: Sequence[str]) -> bool:
-    """Whether these are texts: of ten words or more, as a rule, and no two alike."""
-    words = sorted(cell.count(" ") + 1 for cell in cells)
-    return len(words) > 1 and words[len(words) // 2] >= _PROSE and len(set(cells)) > 0.9 * len(cells)
+def _decimal_comma(cells: Sequence[str], delimiter: str) -> str | None:
+    """The first of the cells with a comma, if all are numbers, some with what can only be a decimal comma."""
+    bare = [cell for cell in (cell.strip(_BLANKS) for cell in cells) if cell not in MISSING]
+    commas = [cell for cell in bare if has_decimal_comma(cell)]
+    if not commas or len(commas) + sum(map(_is_number, bare)) - len(bare):
+        return None
+    between_thousands = delimiter == "," and all(_THOUSANDS.fullmatch(cell) for cell in commas)
+    return None if between_thousands else commas[0]
 
 
 def _is_number(cell: str) -> bool:

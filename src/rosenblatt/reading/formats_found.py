@@ -39,6 +39,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _LIBSVM = re.compile(rb"\s*[^\s:,;|{\"]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 _PAIR = re.compile(rb"\s\d+:\S")
 _VW = re.compile(rb"\s*([-+.\deE]+\s+)*('?[^\s|]*)?\|\S*(\s.*)?", re.DOTALL)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _LINES = 100  # lines that are looked at
 
 
@@ -121,13 +122,33 @@ def require_pairs(head: bytes, name: str, path: str) -> None:
 
 
 def find_delimiter(lines: list[bytes]) -> str | None:
-    """What separates cells: the character that is equally often in every line, outside quotes; the commonest."""
+    """What separates cells: the character that is equally often in every line, outside quotes; the commonest.
+
+    Commas within numbers between semicolons separate nothing: they are decimal commas.
+    """
+    if lines and all(map(_has_decimal_commas, lines)):
+        lines = [line.replace(b",", b"") for line in lines]
     best, most = None, 0
     for delimiter in DELIMITERS:
         counts = {outside_quotes(line).count(delimiter.encode()) for line in lines if line.count(b'"') % 2 == 0}
         if len(counts) == 1 and (count := counts.pop()) > most:
             best, most = delimiter, count
     return best
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number that is written with a decimal comma.
+
+    >>> has_decimal_comma("-0,5"), has_decimal_comma("1,234,567"), has_decimal_comma("5")
+    (True, False, False)
+    """
+    return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
+
+
+def _has_decimal_commas(line: bytes) -> bool:
+    """Whether a line has cells between semicolons, and all that have commas are numbers."""
+    cells = line.decode(errors="replace").split(";")
+    return len(cells) > 1 and b"," in line and all(has_decimal_comma(cell) for cell in cells if "," in cell)
 
 
 def outside_quotes(line: bytes) -> bytes:

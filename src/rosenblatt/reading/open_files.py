@@ -56,7 +56,7 @@ class OpenFile:
 
     def fault_error(self, fault: _engine.Fault) -> FileFormatError:
         """The error that a bad line ends with."""
-        instead = _remedy(fault[4], names=fault[0] == self.names_line)
+        instead = _remedy(fault, names=fault[0] == self.names_line)
         remedy = instead + "pass over such lines: bad_lines='skip' (--bad-lines skip)"
         if fault[4].startswith("lines of at most"):  # where the next one begins, nobody knows
             remedy = "Break the line up; of CSV, look for a quote that is never closed"
@@ -103,11 +103,17 @@ def describe(layout: Layout, files: Sequence[str]) -> str:
 _OF_QUOTES = ("a quote that ends the field", "a delimiter after the quote")
 
 
-def _remedy(expected: str, *, names: bool) -> str:
+def _remedy(fault: _engine.Fault, *, names: bool) -> str:
     """What to do about a bad line, from what was expected there; `names`: it looks like the names of the columns."""
+    expected = fault[4]
     column = _IN_COLUMN.search(expected)
     if names:
         return "It looks like the names of the columns: say header=True (--header), or "
+    if expected.startswith("no features beside") and (key := _key_at(fault)) is not None:
+        return (
+            f"If it is how much the row counts, say weight={key!r} (--weight {key}); "
+            f"if it is to be left out, ignore={key!r} (--ignore {key}); or "
+        )
     if expected.startswith(_OF_QUOTES):
         return "Mend the line, take quotes for signs like any other: quotes=False (--no-quotes), or "
     if "none is missing" in expected:
@@ -116,6 +122,17 @@ def _remedy(expected: str, *, names: bool) -> str:
         name = column[1]
         return f"Mend it, read the column as categories: categorical={name} (--categorical {name}), or "
     return "Convert the file to UTF-8, or " if "UTF-8" in expected else "Mend the line, or "
+
+
+def _key_at(fault: _engine.Fault) -> str | None:
+    """The key of an object that a bad line of JSON has where it is bad; None if it is not among the bytes kept."""
+    import json
+
+    try:
+        key, _ = json.JSONDecoder().raw_decode(fault[2][fault[1] - 1 :].decode(errors="replace"))
+    except ValueError:
+        return None
+    return key if isinstance(key, str) else None
 
 
 def open_file(

@@ -27,6 +27,7 @@ SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".x
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7-Zip"}
+_UNPACKS = {"bzip2": "bzcat", "zip": "unzip -p", "lz4": "lz4cat", "7-Zip": "7z x -so"}
 _FEW = 6  # bytes that tell a compression
 _ENDS = 1 << 16  # bytes of each end of a file that tell it from others
 _SKIP = 1 << 20  # bytes read over at a time
@@ -285,7 +286,11 @@ def _is_directory(path: str) -> InputError:
 def _compression_of(first: bytes, name: str) -> str:
     for magic, foreign in _FOREIGN.items():
         if first.startswith(magic):
-            raise FileFormatError(f"{name} is packed with {foreign}, which is not read here: unpack it first", name)
+            raise FileFormatError(
+                f"{name} is packed with {foreign}, which is not read here: unpack it first, or on the way, "
+                f"as in {_UNPACKS[foreign]} FILE | rosenblatt train - -o MODEL",
+                name,
+            )
     return next((known for magic, known in _MAGIC.items() if first.startswith(magic)), "none")
 
 

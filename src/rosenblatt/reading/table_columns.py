@@ -16,6 +16,7 @@ from rosenblatt.reading.options import ColumnRef, ReadingOptions
 
 LABEL_NAMES = ("label", "class", "target", "y")
 _SHOWN = 20  # columns that a message lists
+_PROSE = 10  # words of a text, as a rule
 
 
 class Kind(IntEnum):
@@ -94,6 +95,18 @@ class MissingColumnError(FileFormatError):
             return f"It has {self.header.shown()}; give the option once for each of {', '.join(map(repr, parts))}"
         near = [each for each in names if each.lower() == name.lower()] or difflib.get_close_matches(name, names, 1)
         return f"It has {self.header.shown()}{f'; did you mean {near[0]!r}?' if near else ''}"
+
+
+def is_prose(cells: Sequence[str]) -> bool:
+    """Whether these are texts: of ten words or more, as a rule, and no two alike."""
+    words = sorted(cell.count(" ") + 1 for cell in cells)
+    return len(words) > 1 and words[len(words) // 2] >= _PROSE and len(set(cells)) > 0.9 * len(cells)
+
+
+def has_texts(what: str, name: str, ref: ColumnRef) -> str:
+    """What is told of a column or key whose values are texts, and are read as categories."""
+    how = f"text={ref!r} (--text {name}) learns from their words"
+    return f"{what} {name!r} has texts, and each of them is a category of its own: {how}"
 
 
 class Columns(NamedTuple):

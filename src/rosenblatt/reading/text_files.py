@@ -11,7 +11,7 @@ from rosenblatt.errors import FileFormatError
 from rosenblatt.reading.formats_found import BOM, first_lines, require_pairs
 from rosenblatt.reading.options import ReadingOptions
 from rosenblatt.reading.sources import HEAD, Source
-from rosenblatt.reading.table_columns import LABEL_NAMES, Columns, Kind, columns_of
+from rosenblatt.reading.table_columns import LABEL_NAMES, Columns, Kind, columns_of, has_texts, is_prose
 
 
 class Layout(NamedTuple):
@@ -38,20 +38,23 @@ def text_layout(source: Source, options: ReadingOptions, *, labelled: bool | Non
     """Look at a file's first bytes: all that is needed to parse it. `options` must have the format."""
     start = len(BOM) if source.head.startswith(BOM) else 0
     if options.format in ("csv", "tsv"):
-        from rosenblatt.reading.csv_header import read_header  # a libsvm file is read without it
+        from rosenblatt.reading.csv_header import has_decimal_commas, read_header  # a libsvm file needs none of it
 
         found = read_header(source.path, source.name, source.head, options, whole=len(source.head) < HEAD)
         columns, resolved = columns_of(found.header, found.kinds, options, labelled=labelled)
         resolved = replace(resolved, header=found.header.told, delimiter=found.delimiter)
         told = {found.header.find(ref, "categorical") for ref in options.categorical}
-        odd = [place for place in columns.places(Kind.CATEGORY) if place in found.odd and place not in told]
-        remarks = tuple(f"{source.name}: {found.odd[place]}" for place in odd)
+        guessed = [place for place in columns.places(Kind.CATEGORY) if place not in told]
+        odd = [found.odd[place] for place in guessed if place in found.odd]
+        if commas := [place for place in guessed if place in found.commas]:
+            odd.append(has_decimal_commas(found, commas))
+        remarks = tuple(f"{source.name}: {what}" for what in odd)
         return Layout(resolved, columns, found.offset, found.line, remarks, names_line=found.names_line)
     if options.format == "json":
         names = "hash" if options.text or options.interactions else options.names or "columns"
         first = _first_object(source)
         label = _json_label(source, first, options, labelled)
-        remarks = _unknown_keys(source, first, options)
+        remarks = _unknown_keys(source, first, options) + _keys_with_texts(source, options, label)
         keys = None if first is None else tuple(first)
         return Layout(replace(options, label=label, names=names), offset=start, remarks=remarks, keys=keys)
     if options.format == "libsvm":
@@ -107,13 +110,30 @@ def parse_options(
 
 def _first_object(source: Source) -> dict[str, Any] | None:
     """The first line of JSON; None if it is no object: the engine says what is wrong with it, and where."""
+    return next((_object_in(line) for line in first_lines(source.head)), None)
+
+
+def _object_in(line: bytes) -> dict[str, Any] | None:
     import json
 
     try:
-        first = json.loads(first_lines(source.head)[0])
-    except (IndexError, ValueError, RecursionError):
+        found = json.loads(line)
+    except (ValueError, RecursionError):
         return None
-    return first if isinstance(first, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _keys_with_texts(source: Source, options: ReadingOptions, label: str | None) -> tuple[str, ...]:
+    """What is told of keys whose strings are texts, by the first lines, if nobody has said what they are."""
+    told = {label, options.weight, *options.text, *options.ignore}
+    values: dict[str, list[str]] = {}
+    for line in first_lines(source.head):
+        found = _object_in(line) or {}
+        features = found.get("features")
+        for key, value in (found | features if isinstance(features, dict) else found).items():
+            if isinstance(value, str) and key not in told:
+                values.setdefault(key, []).append(value)
+    return tuple(f"{source.name}: {has_texts('key', key, key)}" for key, cells in values.items() if is_prose(cells))
 
 
 def _json_label(
