@@ -35,9 +35,21 @@ void RowFeatures::add_pairs() {
       const uint32_t hash = murmur::finished(murmur::mixed(murmur::mixed(0, low), high) ^ 8);
       const double product = row[i].second * row[j].second;
       overflow_ |= !std::isfinite(product);
+      if (keep_names_) report_pair(column_of(hash), row[i].first, row[j].first);
       add(column_of(hash), product);
     }
   }
+}
+
+// "one × other". The places of `reported` are those of `named`, which has all features of the row.
+void RowFeatures::report_pair(int32_t column, uint32_t one, uint32_t other) {
+  ColumnTable &reported = batch_.workspace.reported, &pairs = batch_.workspace.reported_pairs;
+  const uint32_t before = pairs.size();
+  if (pairs.place(column) != before) return;
+  const auto name = [&](uint32_t feature) {
+    return batch_.named[reported.place(static_cast<int32_t>(feature))].second;
+  };
+  batch_.named_pairs.emplace_back(column, name(one) + " \xc3\x97 " + name(other));
 }
 
 }  // namespace rosenblatt

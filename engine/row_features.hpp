@@ -33,6 +33,7 @@ class RowFeatures {
         keep_names_(hashed && options.keep_names) {
     if (hashed) batch.largest = static_cast<int64_t>(mask_);
     batch.workspace.reported.clear();
+    batch.workspace.reported_pairs.clear();
   }
 
   bool hashed() const { return hashed_; }
@@ -132,6 +133,7 @@ class RowFeatures {
     return static_cast<int32_t>(guess_++);
   }
   void add_pairs();
+  void report_pair(int32_t column, uint32_t one, uint32_t other);
 
   Batch& batch_;
   ColumnTable& seen_;

@@ -457,6 +457,13 @@ def test_categories_are_hashed_as_documented(tmp_path):
     assert stream.names_of_hashes == dict(zip(columns, ["size", "colour=red"]))
 
 
+def test_pairs_of_features_have_names_where_they_are_asked_for(tmp_path):
+    stream = find(tmp_path, "size,colour,y\n2.5,red,0\n2,blue,1\n", interactions=True, keep_names=True)
+    (batch,) = stream.batches()
+    names = ["size", "colour=red", "size × colour=red", "size", "colour=blue", "size × colour=blue"]
+    assert [stream.names_of_hashes[column] for column in batch.raw.columns.tolist()] == names
+
+
 @pytest.mark.parametrize(
     "options, kept", [({}, 2), ({"keep_names": False}, 0), ({"text": "colour"}, 0), ({"interactions": True}, 0)]
 )
