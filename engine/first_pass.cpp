@@ -7,6 +7,11 @@
 #include "passes.hpp"
 
 namespace rosenblatt {
+namespace {
+
+constexpr size_t kMostNames = size_t{24} << 20;  // of more, whoever called says that no model file has room for them
+
+}  // namespace
 
 Rows rows_of(const Batch& batch) {
   const int64_t n = batch.rows(), d = std::max<int64_t>(1, batch.features());
@@ -116,6 +121,7 @@ void FirstPass::work() {
 
 bool FirstPass::knows(const Batch& batch) const {
   if (batch.fault || !batch.rejected.empty() || !batch.named.empty() || batch.weights.size() > 0) return false;
+  if (chunks_.dictionary().bytes() > kMostNames) return false;
   bool known = true;
   for (size_t i = 0; i < batch.labels.size(); ++i) known &= static_cast<uint32_t>(batch.labels[i]) < 2;
   return known;

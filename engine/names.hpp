@@ -20,6 +20,7 @@ class Names {
     }
     slots_[slot] = last_ = static_cast<int32_t>(names_.size());
     names_.emplace_back(name);
+    bytes_ += name.size();
     return last_;
   }
 
@@ -27,6 +28,7 @@ class Names {
   void shrink(size_t size) {
     if (names_.size() > size) last_ = -1;
     for (; names_.size() > size; names_.pop_back()) {
+      bytes_ -= names_.back().size();
       size_t slot = hash(names_.back()) & (slots_.size() - 1);
       while (slots_[slot] != static_cast<int32_t>(names_.size() - 1)) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = -1;
@@ -35,11 +37,13 @@ class Names {
 
   const std::vector<std::string>& list() const { return names_; }
   size_t size() const { return names_.size(); }
+  size_t bytes() const { return bytes_; }  // of all names
 
   void clear() {
     names_.clear();
     slots_.clear();
     last_ = -1;
+    bytes_ = 0;
   }
 
  private:
@@ -60,6 +64,7 @@ class Names {
   std::vector<std::string> names_;
   std::vector<int32_t> slots_;  // numbers, or -1: free
   int32_t last_ = -1;
+  size_t bytes_ = 0;
 };
 
 }  // namespace rosenblatt

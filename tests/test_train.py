@@ -17,6 +17,8 @@ import rosenblatt as rb
 from rosenblatt import _engine
 from rosenblatt import textbook as tb
 from rosenblatt.errors import InputError, WeightOverflowError
+from rosenblatt.reading import streams
+from rosenblatt.reading.options import ReadingOptions
 from rosenblatt.reading.streams import open_stream
 from rosenblatt.runs.run import Progress
 
@@ -626,6 +628,63 @@ def test_the_reading_options_come_back(tmp_path):
     assert loaded.names_of_hashes == model.names_of_hashes and loaded.names_of_hashes
     assert rb.load_model(tmp_path / "model").reading_ == model.reading
     assert loaded.n_features_in_ == 32
+
+
+def categories(folder, n=900):
+    path = folder / "rows.csv"
+    path.write_text("who,label\n" + "".join(f"user-{k},{k % 3}\n" for k in range(n)))
+    return path
+
+
+def test_names_that_nobody_asked_for_are_dropped_where_they_are_many(tmp_path, monkeypatch):
+    path = categories(tmp_path)
+    want = rb.train(path, keep_names=False)
+    assert len(rb.train(open_stream(path, chunk=1000)).names_of_hashes) > 800
+    monkeypatch.setattr(streams, "_MOST_UNASKED", 5000)
+    with pytest.warns(
+        UserWarning, match=r"names behind the hashed features take more .* are not kept.*--keep-names"
+    ) as told:
+        model = rb.train(open_stream(path, chunk=1000), passes=2, cache=tmp_path / "cache")
+    assert len(told) == 1 and model.names_of_hashes == {}
+    assert model.coef_.shape == want.coef_.shape
+    with pytest.warns(UserWarning, match="names behind the hashed features"):  # from the cache, too
+        again = rb.train(open_stream(path, chunk=1000), passes=2, cache=tmp_path / "cache")
+    assert again.names_of_hashes == {} and again.coef_.tobytes() == model.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"keep_names": True},
+            r"names behind the hashed features .* the \d\d\d so far, .* keep_names=False \(--no-keep",
+        ),
+        (
+            {"categories": "one-hot"},
+            r"names of the features .* the last of them 'who=user-\d+'.* \(--categories hash\).*--text",
+        ),
+    ],
+)
+def test_names_that_no_model_file_has_room_for_are_refused_early(tmp_path, monkeypatch, options, message):
+    path = categories(tmp_path)
+    monkeypatch.setattr(streams, "_MOST_ASKED", 10_000)
+    monkeypatch.setattr(streams, "_MOST_NAMES", 10_000)
+    rows = []
+    with pytest.raises(InputError, match=message):
+        rb.train(
+            open_stream(path, ReadingOptions(**options), chunk=1000), progress=lambda so_far: rows.append(so_far.rows)
+        )
+    assert max(rows, default=0) < 900
+    rb.load(path, **options)  # nothing is to be saved
+
+
+def test_names_that_the_engine_has_learned_by_itself_are_counted(tmp_path, monkeypatch):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f'{{"label": {k % 2}, "é{k}": 1}}\n' for k in range(900)))
+    rb.train(path)
+    monkeypatch.setattr(streams, "_MOST_NAMES", 9000)
+    with pytest.raises(InputError, match=r"the 900 so far, the last of them 'é899', .* \(--names hash\), or .*--text"):
+        rb.train(path)
 
 
 def test_features_that_were_never_seen_count_nothing():

@@ -14,6 +14,7 @@ from streams_of_rows import cut, svm_text
 import rosenblatt as rb
 from rosenblatt import model_file
 from rosenblatt.errors import CheckpointError, InputError
+from rosenblatt.reading import streams
 from rosenblatt.reading.streams import open_stream
 from rosenblatt.runs import checkpoints
 
@@ -152,6 +153,22 @@ def test_batches_in_memory(tmp_path, monkeypatch, options):
             with pytest.raises(Killed):
                 rb.train(iter(batches), checkpoint=checkpoint, every=35, **options)
         assert bytes_of(rb.train(iter(batches), checkpoint=checkpoint, every=35, **options), tmp_path) == want
+
+
+def test_names_that_were_dropped_stay_dropped(tmp_path, monkeypatch):
+    path, checkpoint = tmp_path / "rows.csv", tmp_path / "checkpoint"
+    path.write_text("who,label\n" + "".join(f"user-{k},{k % 3}\n" for k in range(900)))
+    monkeypatch.setattr(streams, "_MOST_UNASKED", 9000)
+    warned = pytest.warns(UserWarning, match="names behind the hashed features")
+    with monkeypatch.context() as patch:
+        written = killed_at(patch, 4)
+        with warned, pytest.raises(Killed):
+            rb.train(open_stream(path, chunk=1000), checkpoint=checkpoint, every=100)
+    dropped = [state["met"]["hashed_names"] is None for state in written]
+    assert not dropped[0] and dropped[-1]
+    with pytest.warns(UserWarning, match="names behind the hashed features"):
+        model = rb.train(open_stream(path, chunk=1000), checkpoint=checkpoint, every=100)
+    assert model.names_of_hashes == {} and model.report["resumed_at"]["row"] > 400
 
 
 def test_standard_input_cannot_be_gone_on_with(tmp_path):

@@ -29,6 +29,8 @@ def load_examples(
     X, y, weights = load_stream(stream)
     if weights is not None and unweighted is not None:
         output.warn(f"the rows have weights, which {unweighted} does not look at: each counts the same")
+    if (words := stream.dropped_words()) is not None:
+        output.warn(words)
     return Examples(X, y, weights, tuple(data), reading, stream)
 
 

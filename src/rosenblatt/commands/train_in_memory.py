@@ -31,6 +31,7 @@ def learn(
         now("reading")
         unweighted = "a maximum margin" if name == "max-margin" else None
         examples = load_examples(data, reading, given.get("threads"), unweighted=unweighted)
+        examples.stream.require_room_for_names()
         now(f"looking for the best hyperplane for {len(examples.y):,} rows")
         try:
             weights = {} if unweighted or examples.weights is None else {"sample_weight": examples.weights}

@@ -90,8 +90,8 @@ class ReadingOptions:
     missing : {"error", "zero"}
         What a missing number is.
     keep_names : bool, optional
-        Remember what was hashed into which column. Unless said, for categories, but not for text and interactions,
-        whose names can be as many as there are columns.
+        Remember what was hashed into which column. Unless said, for categories, as long as their names take no more
+        than 8 MB, but not for text and interactions, whose names can be as many as there are columns.
     bad_lines : {"error", "skip"}
         Skipped lines are counted, and kept in a file beside the data.
     compression : {"gzip", "zstd", "xz", "none"}, optional

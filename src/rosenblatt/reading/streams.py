@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from rosenblatt.reading.table_columns import Columns
 
 _PATIENCE = 0.025  # seconds between two looks at whether anybody wants to know how far the engine is
+_MOST_UNASKED, _MOST_ASKED = 8 << 20, 16 << 20  # bytes of names behind hashed features
+_MOST_NAMES = 24 << 20  # bytes of names of columns; with all else that a model file says, it may be 32 MB
 CHUNK = 1 << 19  # bytes of text that are parsed at once: few enough to stay in a cache
 
 
@@ -81,6 +83,8 @@ class Stream:
         How many bad lines were passed over.
     names_of_hashes : dict
         Where names are kept: the first name that was hashed into each column.
+    names_dropped : bool
+        Whether they were too many to be kept without being asked for.
     rewindable : bool
         Whether it can be read more than once.
     """
@@ -105,6 +109,8 @@ class Stream:
         self.files, self.classes = list(files), ClassTable(classes)
         self.smallest_index, self.rejected = -1, 0
         self.names_of_hashes: dict[int, str] = {}
+        self.names_dropped = False
+        self._name_bytes = self._names_counted = 0  # in a model file, and of how many
         self.bad_lines: list[str] = []  # what was wrong with the first of them
         self._threads, self._labelled, self._chunk = most_threads("reading", threads), labelled, chunk
         self._first_names = None if feature_names is None else [name.encode() for name in feature_names]
@@ -274,7 +280,7 @@ class Stream:
         """Another stream over the same files, which knows what this one has met."""
         names = self.feature_names if self.width is None else None
         options = replace(self.options, compression=self._layout.options.compression)
-        return Stream(
+        twin = Stream(
             self.files,
             options,
             classes=self.classes.keys,
@@ -283,11 +289,18 @@ class Stream:
             labelled=self._labelled,
             chunk=self._chunk,
         )
+        twin.names_dropped = self.names_dropped
+        return twin
 
-    def take_up(self, classes: Iterable[Any], names: Sequence[str] | None, hashed: dict[int, str]) -> None:
-        """Know the classes and features that another run over these files had met, before going on where it was."""
+    def take_up(self, classes: Iterable[Any], names: Sequence[str] | None, hashed: dict[int, str] | None) -> None:
+        """Know the classes and features that another run over these files had met, before going on where it was.
+
+        No names of hashes, not even an empty dictionary of them, means that they were dropped.
+        """
         self.close()
-        self.classes, self.names_of_hashes = ClassTable(classes), hashed
+        self.classes, self.names_of_hashes, self.names_dropped = ClassTable(classes), hashed or {}, hashed is None
+        self._name_bytes = sum(_room_for(name, column) for column, name in self.names_of_hashes.items())
+        self._names_counted = 0
         self._first_names = None if names is None else [name.encode() for name in names]
 
     def close(self) -> None:
@@ -339,9 +352,8 @@ class Stream:
             rows += raw.n_rows
             if self.options.bad_lines == "skip":
                 self._note_rejected(part, raw.rejected)
-            if self.options.keeps_names:
-                for column, name in raw.names:
-                    self.names_of_hashes.setdefault(column, name.decode(errors="replace"))
+            if self.options.keeps_names and not self.names_dropped:
+                self._keep_names(raw.names)
             if raw.n_rows:
                 yield self._batch(part, raw, rows)
             if raw.fault is not None:
@@ -365,6 +377,54 @@ class Stream:
             same = self._codes == list(range(len(self._codes)))
             self._lookup = None if same else np.asarray([*self._codes, -1], np.int32)
         return labels if self._lookup is None else self._lookup[labels]
+
+    # Names --------------------------------------------------------------------------------------------------
+
+    def _keep_names(self, names: list[tuple[int, bytes]]) -> None:
+        """Know what was hashed into which column, unless that takes much room and nobody has asked for it."""
+        known = self.names_of_hashes
+        for column, name in names:
+            if column not in known:
+                known[column] = name.decode(errors="replace")
+                self._name_bytes += _room_for(known[column], column)
+        if self._name_bytes > _MOST_UNASKED and self.options.keep_names is None:
+            self.names_of_hashes, self.names_dropped, self._name_bytes = {}, True, 0
+
+    def dropped_words(self) -> str | None:
+        """What became of the names behind hashed features, for people; None if nothing did."""
+        if not self.names_dropped:
+            return None
+        return (
+            f"the names behind the hashed features take more than {_MOST_UNASKED >> 20} MB, and are not kept: the "
+            f"features go by their numbers. keep_names=True (--keep-names) keeps up to {_MOST_ASKED >> 20} MB"
+        )
+
+    def require_room_for_names(self) -> None:
+        """Raise, as soon as it is known, if the names met so far are more than a model file has room for."""
+        options = self.options
+        if options.hashed:
+            if self._name_bytes > _MOST_ASKED:
+                raise InputError(
+                    f"{self.files[0]}: the names behind the hashed features take more than {_MOST_ASKED >> 20} MB, "
+                    f"the {len(self.names_of_hashes):,} so far, and a model file has no room for more. They only "
+                    "explain a model: leave them out, keep_names=False (--no-keep-names)"
+                )
+            return
+        part, known = self._part, self._names_counted
+        if part is None:
+            new = list(self._first_names or ())[known:]
+        else:
+            new = part.reader.dictionary(known) if part.reader.n_names > known else []
+        self._names_counted += len(new)
+        self._name_bytes += sum(_room_for(name.decode(errors="replace")) for name in new)
+        if self._name_bytes > _MOST_NAMES:
+            how = "categories='hash' (--categories hash)" if options.is_table else "names='hash' (--names hash)"
+            text = "" if options.format == "vw" else ", or where values are texts, text= (--text COLUMN)"
+            raise InputError(
+                f"{self.files[0]}: the names of the features take more than {_MOST_NAMES >> 20} MB, the "
+                f"{self._names_counted:,} so far, the last of them {new[-1].decode(errors='replace')!r:.60}, and a "
+                f"model file has no room for more. Hash them: {how}{text}"
+            )
 
     # Bad lines ----------------------------------------------------------------------------------------------
 
@@ -436,6 +496,16 @@ def open_stream(
         labelled=labelled,
         chunk=chunk,
     )
+
+
+def _room_for(name: str, column: int | None = None) -> int:
+    """Bytes that a name takes in a model file, with the number of its column: JSON in a string of JSON."""
+    length = len(name) + 5
+    if not name.isascii():
+        from json import dumps
+
+        length = len(dumps(dumps(name))) - 1
+    return length if column is None else length + len(str(column)) + 1
 
 
 def _is_regular(path: str) -> bool:

@@ -5,6 +5,7 @@ A source is read once, from the beginning or from a place where an earlier run s
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -284,11 +285,14 @@ class FileSource:
         self._stream, self.opened = stream, stream.opened
         self._position: Position | None = None
         self._rejected = 0
+        self._told_of_names = False
 
     def restore(self, known: dict[str, Any]) -> None:
         """Give the stream what it had met."""
-        columns, names = known["hashed_names"]
-        self._stream.take_up(known["classes"], known["names"], dict(zip(columns, names, strict=True)))
+        hashed = known["hashed_names"]
+        names = None if hashed is None else dict(zip(*hashed, strict=True))
+        self._stream.take_up(known["classes"], known["names"], names)
+        self._watch_names()
         self._stream.smallest_index = known["smallest_index"]
         self._rejected = known["rejected"]
 
@@ -302,7 +306,15 @@ class FileSource:
         width = stream.width or 0
         for batch in stream.batches(start):
             self._position = batch.position
+            self._watch_names()
             yield RowBatch.of_stream(batch, width)
+
+    def _watch_names(self) -> None:
+        """Warn once if names are not kept, and raise early if there are too many to be saved."""
+        self._stream.require_room_for_names()
+        if self._stream.names_dropped and not self._told_of_names:
+            self._told_of_names = True
+            warnings.warn(str(self._stream.dropped_words()), stacklevel=2)
 
     def again(self, position: dict[str, Any], rows: int) -> Iterator[RowBatch] | None:
         """Some rows behind an earlier position, from a stream of their own."""
@@ -321,6 +333,7 @@ class FileSource:
         found = self._stream.learned_ahead(settings, waiting, keep)
         if found is None:
             return None
+        self._watch_names()
         learned, self._position = found
         return learned
 
@@ -335,11 +348,11 @@ class FileSource:
 
     def known(self) -> dict[str, Any]:
         """Classes, names and numbers that the stream has met."""
-        stream = self._stream
+        stream, hashed = self._stream, self._stream.names_of_hashes
         return {
             "classes": stream.classes.keys,
             "names": stream.feature_names if stream.width is None else None,
-            "hashed_names": [list(stream.names_of_hashes), list(stream.names_of_hashes.values())],
+            "hashed_names": None if stream.names_dropped else [list(hashed), list(hashed.values())],
             "smallest_index": stream.smallest_index,
             "rejected": stream.rejected,
         }
