@@ -507,6 +507,15 @@ def test_nearly_as_many_classes_as_rows_are_doubted_at_once(tmp_path):
         rb.train(path, label="name", numeric="x")
 
 
+def test_classes_of_few_rows_are_doubted_when_all_are_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("".join(f"{k % 2},{k % 7},{k % 120}\n" for k in range(1000)))
+    with pytest.warns(UserWarning, match=r"120 classes in the first 1,000 rows\. .*--label COLUMN, .* -1 is the last"):
+        rb.train(path)
+    path.write_text("".join(f"{k % 2},{k % 7},{k % 120}\n" for k in range(1201)))
+    rb.train(path)
+
+
 def test_rows_that_stand_in_runs_are_told_of():
     X, y = noisy(600, 3, 1)
     y = np.arange(600) // 4 % 2

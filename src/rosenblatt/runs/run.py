@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 READING = -1  # the number of the pass that only reads
 _TICK = 0.1  # seconds between two reports of progress
-_MANY_CLASSES = 100  # so many, and a row in four has one of its own: that is hardly a label
+_MANY_CLASSES = 100  # so many, and few rows of each: that is hardly a label
+_FEW_ROWS, _FEW_ROWS_IN_ALL = 4, 10  # of a class, while rows come and when all were read
 _SETTLED = 1 << 12  # rows after which a stream of two classes is taken for one
 
 
@@ -134,7 +135,7 @@ class Run:
             first, n_classes, learned = self.done, self.source.n_classes(), batch
             if not self.counted:
                 self.tally.add(batch, n_classes)
-                self._doubt_label(n_classes)
+                self._doubt_label(n_classes, _FEW_ROWS)
                 learned = self._put_aside(batch, first, n_classes)
                 self.tally.learned += len(learned)
             if lesson is not None:
@@ -144,6 +145,8 @@ class Run:
             self._leave_behind()
             self.whole = True
             self._between(len(batch))
+        if not self.counted:
+            self._doubt_label(self.source.n_classes(), _FEW_ROWS_IN_ALL)
 
     def _take_over(self) -> None:
         """Go on from what the engine has learned by itself (`head_start`), if it has."""
@@ -183,10 +186,10 @@ class Run:
             if len(batch):
                 yield batch
 
-    def _doubt_label(self, n_classes: int) -> None:
+    def _doubt_label(self, n_classes: int, few: int) -> None:
         """Warn once, and early, if the label looks like something else: so many classes take memory and time."""
         rows = self.tally.rows
-        if self._doubted or n_classes <= _MANY_CLASSES or 4 * n_classes < rows:
+        if self._doubted or n_classes <= _MANY_CLASSES or few * n_classes < rows:
             return
         self._doubted = True
         self._require_classes(self.source.labels())
@@ -203,8 +206,10 @@ class Run:
     def _other_label(self) -> str:
         """What to do where the label may be another column."""
         reading = self.source.reading
-        named = reading is not None and (reading.is_table or reading.format == "json")
-        return ". Is the label another column? Name it: label= (--label COLUMN)" if named else ""
+        if reading is None or not (reading.is_table or reading.format == "json"):
+            return ""
+        which = "COLUMN, a name or a number from 0; -1 is the last" if reading.is_table else "NAME"
+        return f". Is the label another column? Name it: label= (--label {which})"
 
     def _put_aside(self, batch: RowBatch, first: int, n_classes: int) -> RowBatch:
         """Hold rows out, drop those of weight 0, keep the rest for later passes; what is to be learned from."""
