@@ -20,6 +20,10 @@ from rosenblatt.errors import InputError
 TABLES = tuple(FILE_OF)
 _NAMED = ("json", "vw")
 _MOST_COLUMNS = 16_384
+_APART = (
+    ", so that files converted one by one do not fit together: convert them as one ('part-*.csv'), "
+    "or to json or vw, which have names"
+)
 _ENDINGS = ".svm, .csv, .tsv, .jsonl, .vw, .parquet or .arrow"
 
 
@@ -189,7 +193,10 @@ class _Count:
         if self.weighted and kind not in _NAMED:
             remarks.append(f"the rows have weights, which {kind} cannot hold: they are left out")
         if stream.feature_names is not None and kind == "libsvm":
-            remarks.append("libsvm has numbers and no names for features: they are numbered from 1 as they come")
+            apart = "" if stream.width is not None else _APART
+            remarks.append(
+                f"libsvm has numbers and no names for features: they are numbered from 1 as they come{apart}"
+            )
         if self.weighted and kind == "json":
             remarks.append('the weights of the rows are under the key "weight": read them with --weight weight')
         if stream.names_of_hashes:
