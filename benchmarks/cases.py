@@ -288,7 +288,7 @@ def help_text(bar: float) -> Case:
     def prepare(divisor: int) -> Duel:
         if importlib.util.find_spec("rosenblatt.command_line") is None:
             raise Unavailable("rosenblatt.command_line is not there yet")
-        start = "import sys; from rosenblatt.command_line import main; sys.argv[1:] = ['--help']; main()"
+        start = "import sys; from rosenblatt.__main__ import main; sys.argv[1:] = ['--help']; main()"
         return Duel(timing.process("-c", start), timing.process("-c", "pass"), lambda: PROCESSES)
 
     return Case("start/rosenblatt --help", "python -c pass", ALONE, bar, prepare)

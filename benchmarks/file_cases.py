@@ -23,7 +23,7 @@ from benchmarks.rivals import scikit_learn_files, vowpal_wabbit
 from benchmarks.timing import Call, Rounds, Times
 
 ROWS = 200_000
-_COMMAND = "import sys; from rosenblatt.command_line import main; main()"
+_COMMAND = "import sys; from rosenblatt.__main__ import main; main()"
 MEGABYTES = Figure(lambda ours, peer: ours, operator.lt, "<", " MB")
 # Noisy rows, few passes: averaged, and learned from also where a row is right by too little, as the hinge loss does.
 HOW = ("--average", "--margin", "1")

@@ -7,7 +7,6 @@ it needs of the library is imported inside it, so that ``rosenblatt --help`` loa
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -121,8 +120,7 @@ def _in_words(error: OSError) -> str:
 
 
 def main() -> None:
-    """The entry point of the command."""
-    gc.set_threshold(50_000)  # loading modules makes many objects and no garbage: to look for it takes 5 ms
+    """Run the command, and end the process."""
     try:
         commands(prog_name="rosenblatt")
     except SystemExit as end:

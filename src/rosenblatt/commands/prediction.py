@@ -14,6 +14,9 @@ from rosenblatt.commands.prediction_files import PredictionFile
 from rosenblatt.commands.prediction_files import format_of as format_of
 from rosenblatt.errors import InputError, counted
 
+# Options that say what the features are and which columns they become.
+_MAKE_FEATURES = ("categories", "names", "bits", "ngrams", "word_values", "interactions")
+
 
 def loaded(model: str) -> Any:
     """The model, without scikit-learn."""
@@ -87,9 +90,21 @@ def read_as(known: Any, data: Sequence[str], reading: dict[str, Any]) -> Any:
                 f"(rosenblatt convert makes one), or say --format {known.format} if this is one"
             )
         known = _of_format(known, str(name))
+    _require_same_features(known, reading)
     if reading.get("format") in TABLES and known.is_table and reading["format"] != known.format:
         known = _of_format(known, reading["format"])
     return dataclasses.replace(known, **reading)
+
+
+def _require_same_features(known: Any, reading: dict[str, Any]) -> None:
+    """Raise if an option would make other features of the rows than those that the model has learned from."""
+    if known.format is None:
+        return
+    for name in _MAKE_FEATURES:
+        if name in reading and reading[name] != (learned := getattr(known, name)):
+            option = f"--{name.replace('_', '-')}"
+            how = f"with {option} {learned}" if learned not in (None, False) else f"without {option}"
+            raise InputError(f"the model was learned {how}, which is part of what its features are: leave {option} out")
 
 
 def _of_format(known: Any, name: str) -> Any:
@@ -158,8 +173,8 @@ def _predicted(trained: Any, stream: Any, metrics: Metrics) -> Iterator[tuple[An
         )
     elif stream.options.format == "libsvm" and widest > trained.n_features_in_:
         warnings.warn(
-            f"the rows have features up to number {widest - 1 + (stream.options.index_base or 0):,}, and the model has "
-            f"learned of {trained.n_features_in_:,}: the others count nothing",
+            f"the rows have {counted(widest, 'feature')}, and the model has learned of {trained.n_features_in_:,}: the "
+            "others count nothing",
             stacklevel=2,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import signal
 from collections.abc import Iterator, Sequence
@@ -93,6 +92,8 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     if "no_intercept" in given:
         named["fit_intercept"] = False
     if "classes" in given:
+        import csv  # only for who needs it
+
         named["classes"] = _labels([label for labels in csv.reader(given["classes"]) for label in labels])
     if "class_weight" in given:
         named["class_weight"] = class_weight(given["class_weight"])
