@@ -359,7 +359,7 @@ def test_features_that_a_model_has_not_met_are_told_of(monkeypatch, tmp_path):
     assert run("train", "data.svm", "-o", "model", "--passes", "3").exit_code == 0
     result = run("predict", "model", "wide.svm", "-q")
     assert result.stdout == "1\n" and result.exit_code == 0
-    assert "features up to number 700, and the model has learned of 2: the others count nothing" in result.stderr
+    assert "the rows have 700 features, and the model has learned of 2: the others count nothing" in result.stderr
     assert "features up to" not in run("predict", "model", "data.svm").stderr
 
 
