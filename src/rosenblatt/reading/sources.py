@@ -34,6 +34,7 @@ _SKIP = 1 << 20  # bytes read over at a time
 _PACKED = (
     1 << 9
 )  # bytes unpacked at once by zstandard, which sets no limit to what they become: up to 32,000 times as many
+_PAUSE = 3  # milliseconds without a byte after which a pipe has no more for now: whoever fills it takes less
 _POLL = 100  # milliseconds between two looks at whether anybody still waits for standard input
 
 
@@ -246,8 +247,8 @@ class _Raw(io.RawIOBase):
         return b"" if self.stopped else os.read(self.descriptor, count)
 
     def pauses(self) -> bool:
-        """Whether there is nothing to be had at once: a pipe is empty for now."""
-        return not self.ahead and self._waits(0)
+        """Whether a pipe is empty for now."""
+        return not self.ahead and self._waits(_PAUSE)
 
     def _waits(self, milliseconds: int) -> bool:
         """Whether a pipe has nothing for so long."""
