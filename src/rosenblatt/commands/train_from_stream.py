@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -67,6 +66,10 @@ def learn(
 @contextmanager
 def _ended_as_by_ctrl_c(*, wanted: bool) -> Iterator[None]:
     """What ends a process in an orderly way (a closed terminal, a container that is stopped) saves first, too."""
+    if not wanted:
+        yield
+        return
+    import signal
 
     def end(*_: object) -> None:
         interrupt = signal.getsignal(signal.SIGINT)
@@ -74,7 +77,7 @@ def _ended_as_by_ctrl_c(*, wanted: bool) -> Iterator[None]:
             raise KeyboardInterrupt
         interrupt(signal.SIGINT, None)
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if wanted and hasattr(signal, name)]  # Windows lacks the second
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows lacks the second
     held = [number for name in names if signal.getsignal(number := getattr(signal, name)) is signal.SIG_DFL]
     for number in held:
         signal.signal(number, end)
