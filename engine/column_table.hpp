@@ -57,7 +57,10 @@ class ColumnTable {
     const uint64_t oldest = uint64_t{first_} << 32;
     size_t at = slot_of(column);
     uint64_t slot = slots[at];
-    while ((slot >= oldest) & (static_cast<uint32_t>(slot) != column)) [[unlikely]] {
+    // First whether it is the column's own slot, of this row or of an earlier one: mostly it is. Whether it is of this row
+    // cannot be foreseen, and must not be asked before.
+    while (static_cast<uint32_t>(slot) != column) [[unlikely]] {
+      if (slot < oldest) break;
       at = (at + 1) & (slots_.size() - 1);
       slot = slots[at];
     }
