@@ -25,9 +25,10 @@ struct Fault {
 
 // What parsers write on while they work: part of a batch, so that its memory is used again.
 struct Workspace {
-  ColumnTable columns;                   // of the row
-  ColumnTable reported, reported_pairs;  // of the chunk (keep_names)
-  Growing<char> small, line;             // text in small letters; its words
+  ColumnTable columns;                 // of the row
+  ColumnTable reported, row_reported;  // keep_names: of the chunk; of the row, where features are to be paired
+  std::vector<std::string> row_names;  // the first name in each of the latter
+  Growing<char> small, line;           // text in small letters; its words
   Growing<uint32_t> word_ends;
   Growing<int32_t> words;                        // their columns
   Growing<char> unescaped;                       // the content of a string or field
@@ -47,7 +48,7 @@ class Batch {
   Growing<int32_t> labels;  // numbers of label_names (once delivered: of the stream's), or kNoLabel
   Growing<double> weights;  // empty: all 1
   Names label_names, dictionary;
-  std::vector<std::pair<int32_t, std::string>> named, named_pairs;  // keep_names: names behind hashed columns
+  std::vector<std::pair<int32_t, std::string>> named;  // keep_names: names behind hashed columns, as they appeared
 
   int64_t lines = 0;                    // physical lines; once delivered: of the stream up to here
   int64_t end = 0;                      // once delivered: bytes of the stream up to here
@@ -61,7 +62,7 @@ class Batch {
 
   void reset(const Options& options) {
     values.clear(), columns.clear(), starts.clear(), labels.clear(), weights.clear();
-    label_names.clear(), dictionary.clear(), named.clear(), named_pairs.clear(), rejected.clear();
+    label_names.clear(), dictionary.clear(), named.clear(), rejected.clear();
     fault.reset();
     dense = false, weighted_ = false;
     width = lines = end = 0;

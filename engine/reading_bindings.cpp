@@ -313,9 +313,7 @@ void bind_batch(nb::module_& m) {
                    })
       .def_prop_ro("names", [](const Held& h) {
         nb::list out;
-        for (const auto* named : {&h.batch->named, &h.batch->named_pairs}) {
-          for (const auto& [column, name] : *named) out.append(nb::make_tuple(column, to_bytes(name)));
-        }
+        for (const auto& [column, name] : h.batch->named) out.append(nb::make_tuple(column, to_bytes(name)));
         return out;
       });
 }

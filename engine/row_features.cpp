@@ -41,15 +41,15 @@ void RowFeatures::add_pairs() {
   }
 }
 
-// "one × other". The places of `reported` are those of `named`, which has all features of the row.
+// "one × other", by the names that the row has: those of other rows of the chunk depend on where it begins.
 void RowFeatures::report_pair(int32_t column, uint32_t one, uint32_t other) {
-  ColumnTable &reported = batch_.workspace.reported, &pairs = batch_.workspace.reported_pairs;
-  const uint32_t before = pairs.size();
-  if (pairs.place(column) != before) return;
-  const auto name = [&](uint32_t feature) {
-    return batch_.named[reported.place(static_cast<int32_t>(feature))].second;
+  Workspace& space = batch_.workspace;
+  const uint32_t before = space.reported.size();
+  if (space.reported.place(column) != before) return;
+  const auto name = [&](uint32_t feature) -> const std::string& {
+    return space.row_names[space.row_reported.place(static_cast<int32_t>(feature))];
   };
-  batch_.named_pairs.emplace_back(column, name(one) + " \xc3\x97 " + name(other));
+  batch_.named.emplace_back(column, name(one) + " \xc3\x97 " + name(other));
 }
 
 }  // namespace rosenblatt

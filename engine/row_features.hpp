@@ -33,7 +33,6 @@ class RowFeatures {
         keep_names_(hashed && options.keep_names) {
     if (hashed) batch.largest = static_cast<int64_t>(mask_);
     batch.workspace.reported.clear();
-    batch.workspace.reported_pairs.clear();
   }
 
   bool hashed() const { return hashed_; }
@@ -46,6 +45,7 @@ class RowFeatures {
     seen_.clear();
     overflow_ = false;
     names_are_text_ = true;
+    if (keep_names_ && interactions_) batch_.workspace.row_reported.clear(), batch_.workspace.row_names.clear();
   }
 
   // A feature in a column. Whether the row did not have it yet; if it had, the values add up.
@@ -96,11 +96,12 @@ class RowFeatures {
   bool add_category(std::string_view name, std::string_view value) { return add(joined(name, value), 1.0); }
   std::string_view joined(std::string_view name, std::string_view value);
 
-  // keep_names: the first name of the chunk that is in this column.
+  // keep_names: the first name of the chunk that is in this column, and of the row.
   void report(int32_t column, std::string_view name) {
-    ColumnTable& reported = batch_.workspace.reported;
-    const uint32_t before = reported.size();
-    if (reported.place(column) == before) batch_.named.emplace_back(column, name);
+    Workspace& space = batch_.workspace;
+    const uint32_t before = space.reported.size();
+    if (space.reported.place(column) == before) batch_.named.emplace_back(column, name);
+    if (interactions_ && space.row_reported.place(column) == space.row_names.size()) space.row_names.emplace_back(name);
   }
 
   // The row is complete but for its pairs. Null, or what was expected instead.

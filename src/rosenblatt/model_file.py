@@ -158,7 +158,9 @@ def write_atomically(path: Path, content: bytes, *, temporary: str | None = None
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.errno is not None:  # of the name that was asked for; writing knows of none
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # of the name that was asked for; writing knows of none
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     if os.name == "posix":  # the new name is on disk when the directory is
