@@ -325,7 +325,7 @@ void bind_reading(nb::module_& m) {
   bind_batch(m);
   nb::class_<Reader>(m, "Reader")
       .def(nb::init<nb::object, const Options&, int, int64_t, int, const Bytes&, const Bytes&, int64_t, int64_t>(),
-           "source"_a, "options"_a, nb::kw_only(), "threads"_a = 2, "chunk"_a = int64_t{1} << 19, "slots"_a = 96,
+           "source"_a, "options"_a, nb::kw_only(), "threads"_a = 2, "chunk"_a = int64_t{1} << 19, "slots"_a = 40,
            "labels"_a = nb::make_tuple(), "dictionary"_a = nb::make_tuple(), "line"_a = 0, "offset"_a = 0)
       .def("learn", &Reader::learn, "rule"_a, nb::kw_only(), "average"_a, "width"_a, "keep"_a = 0, "piece"_a = 0,
            "Learn from the rows to come, in the background, as long as there are two classes and nothing unusual.")

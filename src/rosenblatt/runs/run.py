@@ -425,6 +425,7 @@ class Run:
             self.done += piece.visits
             self.whole = True
             self._between(piece.visits)
+            del piece  # the last of its buffer
         require_range(learner)
         self.done = 0
         self._end_pass(learner, active)

@@ -59,6 +59,7 @@ class Shuffle:
                 numbers = np.concatenate([np.arange(*stretch) for stretch in stretches])
                 for at in range(max(0, done - first), count, _PIECE):
                     yield Piece(batch, ids[at : at + _PIECE], numbers)
+                del batch  # before the next one is made: they are large
             first += count
 
     def _buffer(self, stretches: list[tuple[int, int]]) -> RowBatch:
