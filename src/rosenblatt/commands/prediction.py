@@ -68,7 +68,7 @@ def open_for_model(
         if "others" not in reading:
             model_columns.require_all(stream, known, options)
         model_columns.require_features(stream, model.n_features_in_)
-        if not options.numeric:
+        if "numeric" in reading or not options.numeric:  # else they are known by their names
             model_columns.require_order(stream, names)
     except InputError:
         stream.close()
@@ -101,9 +101,11 @@ def _require_same_features(known: Any, reading: dict[str, Any]) -> None:
     if known.format is None:
         return
     for name in _MAKE_FEATURES:
-        if name in reading and reading[name] != (learned := getattr(known, name)):
+        learned = getattr(known, name)
+        without_effect = learned is None or (name == "bits" and not known.hashed)
+        if name in reading and reading[name] != learned and not without_effect:
             option = f"--{name.replace('_', '-')}"
-            how = f"with {option} {learned}" if learned not in (None, False) else f"without {option}"
+            how = f"with {option} {learned}" if learned is not False else f"without {option}"
             raise InputError(f"the model was learned {how}, which is part of what its features are: leave {option} out")
 
 

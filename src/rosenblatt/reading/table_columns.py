@@ -6,7 +6,6 @@ wherever the file has names, so that the next file may have them in another orde
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
@@ -259,24 +258,17 @@ def _check(columns: Columns) -> None:
 def _told(columns: Columns, options: ReadingOptions) -> ReadingOptions:
     """The options with every column named."""
     header = columns.header
-    times = Counter(header.names)
-
-    def ref(place: int) -> ColumnRef:
-        return (
-            header.ref(place) if times[header.names[place]] == 1 else place
-        )  # a name that is there twice says nothing
-
     refs: dict[str, Any] = {
-        option: tuple(ref(place) for place in columns.places(kind))
+        option: tuple(header.ref(place) for place in columns.places(kind))
         for option, kind in _TOLD.items()
         if option != "numeric"
     }
     weight = columns.places(Kind.WEIGHT)
     return replace(
         options,
-        label=options.label if columns.label is None else ref(columns.label),
-        weight=ref(weight[0]) if weight else options.weight,
-        numeric=tuple(ref(place) for place in columns.numbers),
+        label=options.label if columns.label is None else header.ref(columns.label),
+        weight=header.ref(weight[0]) if weight else options.weight,
+        numeric=tuple(header.ref(place) for place in columns.numbers),
         others="ignore",
         **refs,
     )
